@@ -1,0 +1,1 @@
+//! The reference host: the binary funduq, every socket, configuration and metrics.

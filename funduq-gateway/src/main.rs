@@ -1,0 +1,2 @@
+//! The binary `funduq`.
+fn main() {}

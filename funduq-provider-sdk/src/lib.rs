@@ -1,0 +1,1 @@
+//! What a provider's author uses to put an agent online behind funduq.
