@@ -1,2 +1,38 @@
-//! The project's own automation.
-fn main() {}
+//! The project's own automation: `cargo xtask ci`, `cargo xtask interop`.
+
+mod ci;
+mod interop;
+mod shell;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+use workspace::Workspace;
+
+/// The project's own automation.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything that must hold before a change lands; stops at the first thing that does not.
+    Ci,
+    /// Stock clients against a gateway started for them.
+    Interop {
+        /// The suites to run, by their folders in `interop/`; all of them when none is named.
+        suites: Vec<String>,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    let workspace = Workspace::find()?;
+    match cli.task {
+        Task::Ci => ci::run(&workspace),
+        Task::Interop { suites } => interop::run(&workspace, &suites),
+    }
+}

@@ -1,0 +1,63 @@
+//! Where things are: the root of the workspace, the target folder, and what cargo built.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::{Message, MetadataCommand};
+
+/// The workspace that this xtask belongs to.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo, so that `CARGO_TARGET_DIR` and a configured target folder are respected.
+    pub(crate) fn find() -> Result<Self> {
+        let metadata = MetadataCommand::new()
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .no_deps()
+            .other_options(["--locked".to_owned()])
+            .exec()
+            .context("cargo metadata")?;
+        Ok(Workspace { root: metadata.workspace_root.into(), target: metadata.target_directory.into() })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the suites' packages, virtual environments and logs live: never in the source tree.
+    pub(crate) fn interop_scratch(&self) -> PathBuf {
+        self.target.join("interop")
+    }
+
+    /// A cargo command in the root of the workspace.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(&self.root);
+        command
+    }
+
+    /// Builds one executable in the dev profile and says where cargo put it.
+    pub(crate) fn build(&self, selection: &[&str]) -> Result<PathBuf> {
+        let mut command = self.cargo();
+        command.args(["build", "--locked", "--message-format", "json-render-diagnostics"]).args(selection);
+        crate::shell::announce(&command);
+        let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cargo build")?;
+        if !output.status.success() {
+            bail!("`{}` failed: {}", crate::shell::line(&command), output.status);
+        }
+        for message in Message::parse_stream(output.stdout.as_slice()) {
+            if let Message::CompilerArtifact(artifact) = message.context("what cargo build printed")?
+                && let Some(executable) = artifact.executable
+                && selection.contains(&artifact.target.name.as_str())
+            {
+                return Ok(executable.into());
+            }
+        }
+        bail!("`{}` made no executable", crate::shell::line(&command))
+    }
+}
