@@ -1,1 +1,30 @@
 //! Everything funduq invents: signed payloads, the actor chain, the shapes that cross a link, the ports of a link.
+//!
+//! Both sides of a link are built on this crate, so each byte and each shape is defined once. It does no I/O, has no
+//! runtime and reads no clock: times and random bits come in, bytes and judgements go out. What it holds is published
+//! as data in `funduq-vectors/contract-vectors.json`, and `cargo xtask vectors --check` refuses a change that is not.
+
+mod chain;
+mod hex;
+mod identity;
+mod ids;
+mod keys;
+mod payload;
+mod tickets;
+
+#[cfg(test)]
+mod peer_facts;
+
+pub use chain::{
+    ActorChain, ChainError, HEADER as CHAIN_HEADER, Hop, HopProblem, MAX_HOPS, MAX_TOKEN_BYTES, VerifiedChain,
+};
+pub use hex::HexProblem;
+pub use identity::{BadSignature, Identity, verify_signature};
+pub use ids::{AgentAddress, AgentName, InvalidAddress, InvalidName, NameProblem, RunId, ThreadId};
+pub use keys::{Fingerprint, InvalidKey, PublicKey, Signature};
+pub use payload::{
+    FRESHNESS_SECONDS, PayloadFamily, SignedPayload, TICKET_SECONDS, ask_ids_digest, cancel_payload,
+    funduq_connect_payload, is_fresh, kyok_call_payload, provider_connect_payload, resolve_payload,
+    view_payload,
+};
+pub use tickets::{Nonce, Ticket};
