@@ -149,6 +149,12 @@ name!(
     AgentName, "agent name", 128, url_problem
 );
 
+name!(
+    /// The id of a completion on its way through funduq, which mints it. Any text of 1 to 256 bytes without control
+    /// characters.
+    CompletionId, "completion id", 256, |_| None
+);
+
 /// Where an agent is: the key that serves it and its name under that key.
 ///
 /// Also the name of an LLM offering, which has the same two parts.

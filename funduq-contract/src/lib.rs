@@ -15,12 +15,16 @@ mod tickets;
 #[cfg(test)]
 mod peer_facts;
 
+/// The revision of the contract that this crate speaks. It moves with each change of the published surface, and
+/// `docs/contract-changelog.md` says what changed.
+pub const CONTRACT_REVISION: u32 = 1;
+
 pub use chain::{
     ActorChain, ChainError, HEADER as CHAIN_HEADER, Hop, HopProblem, MAX_HOPS, MAX_TOKEN_BYTES, VerifiedChain,
 };
 pub use hex::HexProblem;
 pub use identity::{BadSignature, Identity, verify_signature};
-pub use ids::{AgentAddress, AgentName, InvalidAddress, InvalidName, NameProblem, RunId, ThreadId};
+pub use ids::{AgentAddress, AgentName, CompletionId, InvalidAddress, InvalidName, NameProblem, RunId, ThreadId};
 pub use keys::{Fingerprint, InvalidKey, PublicKey, Signature};
 pub use payload::{
     FRESHNESS_SECONDS, PayloadFamily, SignedPayload, TICKET_SECONDS, ask_ids_digest, cancel_payload,

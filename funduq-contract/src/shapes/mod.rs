@@ -1,0 +1,20 @@
+//! The shapes that cross a link: camelCase on the wire, unknown fields refused, each with a published JSON Schema.
+//!
+//! Canonical input is a shape's own writing of it: fields in the declared order, no spaces, an absent optional field
+//! left out. Canonical input survives reading and writing byte for byte, and so do the parts that belong to others
+//! (events, run input, completion bodies and chunks), whatever they look like.
+
+mod completion;
+mod handshake;
+mod props;
+mod registration;
+mod run;
+
+pub use completion::{
+    CancelCompletion, Chunk, Complete, CompletionEnd, CompletionFailed, CompletionId, DeliveredCompletion,
+};
+pub use handshake::{Connect, ConnectErr, ConnectOk, ConnectRefusal, HeldRun, WrongFunduq};
+pub use props::{FunduqProps, KyokGrant, RESERVED_KEY};
+pub use registration::{LlmRegistration, Registration};
+pub use run::{Ack, Cancel, DeliveredRun, Offer, Verdict};
+pub(crate) use run::{VerdictFields, VerdictWord, verdict_schema};
