@@ -131,4 +131,37 @@ mod tests {
         assert_eq!(ready.funduq_key, "ab");
         assert!(parse("ready soon").unwrap().is_err());
     }
+
+    #[test]
+    fn a_gateway_that_ends_cleanly_on_sigterm_is_content() {
+        started("echo hello; echo 'READY'; trap 'exit 0' TERM; while :; do sleep 0.01; done")
+            .unwrap()
+            .stop()
+            .unwrap();
+    }
+
+    #[test]
+    fn a_gateway_that_sigterm_kills_is_a_failure() {
+        let error = started("echo 'READY'; exec sleep 60").unwrap().stop().unwrap_err().to_string();
+        assert!(error.contains("instead of exit code 0"), "{error}");
+    }
+
+    #[test]
+    fn a_gateway_that_does_not_get_ready_is_quoted() {
+        let error = started("echo 'the port is taken' >&2; exit 2").unwrap_err().to_string();
+        assert!(error.contains("ended without a line"), "{error}");
+        assert!(error.contains("the port is taken"), "{error}");
+    }
+
+    /// A stand-in for the gateway: a shell script that prints the ready line where it says READY.
+    fn started(script: &str) -> Result<Gateway> {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let scratch = tempfile::tempdir()?;
+        let funduq = scratch.path().join("funduq");
+        let ready = r#"ready {"url":"u","funduqKey":"k","aguiUrl":"a","agentCardUrl":"c"}"#;
+        std::fs::write(&funduq, format!("#!/bin/sh\n{}\n", script.replace("READY", ready)))?;
+        std::fs::set_permissions(&funduq, std::fs::Permissions::from_mode(0o700))?;
+        Gateway::start(&funduq, scratch.path(), &scratch.path().join("log"))
+    }
 }

@@ -38,7 +38,10 @@ pub(crate) fn run(source: &Path, scratch: &Path, pending: &Pending, environment:
     let files = test_files(source, pending, |name| name.starts_with("test_") && name.ends_with(".py"))?;
     let mut command = Command::new(scratch.join("venv/bin/python"));
     // The source tree stays as it is: no caches in it.
-    command.args(["-B", "-m", "pytest", "-p", "no:cacheprovider", "-q"]).args(files).current_dir(source);
+    command
+        .args(["-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short"])
+        .args(files)
+        .current_dir(source);
     shell::run_within(environment.apply(&mut command), LIMIT)
 }
 
