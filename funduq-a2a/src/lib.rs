@@ -2,7 +2,17 @@
 
 mod card;
 mod error;
+mod extensions;
+pub mod json_rpc;
+pub mod media_type;
+pub mod operation;
+mod request;
+mod response;
+pub mod rest;
+pub mod schema;
 mod types;
+pub mod v03;
+mod version;
 mod wire;
 
 pub use self::card::{
@@ -13,6 +23,10 @@ pub use self::card::{
     PasswordOAuthFlow, SecurityRequirement, SecurityScheme, StringList,
 };
 pub use self::error::{A2aError, ERROR_DOMAIN, ErrorBody, ErrorDetail, JsonRpcErrorObject, RestError};
+pub use self::extensions::{EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03, parse_extensions};
+pub use self::operation::Operation;
+pub use self::request::Request;
+pub use self::response::{Dialect, Response};
 pub use self::types::{
     Artifact, AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -21,6 +35,7 @@ pub use self::types::{
     SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task, TaskArtifactUpdateEvent,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
+pub use self::version::{VERSION_PARAMETER, Version};
 pub use self::wire::{
     Bytes, FieldViolation, InvalidMessage, InvalidTimestamp, JsonObject, MAX_DEPTH, Timestamp, WireMessage,
 };

@@ -36,6 +36,7 @@ pub struct AgentCard {
     /// What the agent is for; required, may be empty.
     pub description: String,
     /// Where the agent is reached, the preferred way first; at least one.
+    #[schemars(length(min = 1))]
     pub supported_interfaces: Vec<AgentInterface>,
     /// Who provides the agent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,6 +17,7 @@ pub struct AgentSkill {
     /// What it does; required.
     pub description: String,
     /// Words that describe it; at least one.
+    #[schemars(length(min = 1))]
     pub tags: Vec<String>,
     /// Prompts it can handle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

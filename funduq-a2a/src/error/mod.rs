@@ -2,6 +2,7 @@
 
 mod bodies;
 
+use crate::Version;
 use crate::wire::{FieldViolation, InvalidMessage};
 
 pub use self::bodies::{ErrorBody, ErrorDetail, JsonRpcErrorObject, RestError};
@@ -46,11 +47,8 @@ pub enum A2aError {
         uri: String,
     },
     /// The client asked for a protocol version that is not spoken here.
-    #[error("the protocol version {requested} is not supported; send A2A-Version: 1.0 or 0.3")]
-    VersionNotSupported {
-        /// The version as the client gave it, shortened and in quotes.
-        requested: String,
-    },
+    #[error("{0}")]
+    VersionNotSupported(String),
     /// The body is not JSON.
     #[error("{0}")]
     ParseError(String),
@@ -97,7 +95,7 @@ impl A2aError {
             Self::InvalidAgentResponse(_) => -32006,
             Self::ExtendedAgentCardNotConfigured => -32007,
             Self::ExtensionSupportRequired { .. } => -32008,
-            Self::VersionNotSupported { .. } => -32009,
+            Self::VersionNotSupported(_) => -32009,
             Self::ParseError(_) => -32700,
             Self::InvalidRequest(_) => -32600,
             Self::MethodNotFound(_) => -32601,
@@ -126,7 +124,7 @@ impl A2aError {
             | Self::UnsupportedOperation(_)
             | Self::ExtendedAgentCardNotConfigured
             | Self::ExtensionSupportRequired { .. }
-            | Self::VersionNotSupported { .. } => "FAILED_PRECONDITION",
+            | Self::VersionNotSupported(_) => "FAILED_PRECONDITION",
             Self::ContentTypeNotSupported(_)
             | Self::ParseError(_)
             | Self::InvalidRequest(_)
@@ -147,7 +145,7 @@ impl A2aError {
             Self::InvalidAgentResponse(_) => "INVALID_AGENT_RESPONSE",
             Self::ExtendedAgentCardNotConfigured => "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
             Self::ExtensionSupportRequired { .. } => "EXTENSION_SUPPORT_REQUIRED",
-            Self::VersionNotSupported { .. } => "VERSION_NOT_SUPPORTED",
+            Self::VersionNotSupported(_) => "VERSION_NOT_SUPPORTED",
             Self::ParseError(_) => "PARSE_ERROR",
             Self::InvalidRequest(_) => "INVALID_REQUEST",
             Self::MethodNotFound(_) => "METHOD_NOT_FOUND",
@@ -165,7 +163,9 @@ impl A2aError {
                 info = info.with_metadata("taskId", task_id);
             }
             Self::ExtensionSupportRequired { uri } => info = info.with_metadata("extension", uri),
-            Self::VersionNotSupported { .. } => info = info.with_metadata("supportedVersions", "1.0, 0.3"),
+            Self::VersionNotSupported(_) => {
+                info = info.with_metadata("supportedVersions", Version::ALL.map(Version::as_str).join(", "));
+            }
             _ => {}
         }
         let mut details = vec![info];

@@ -19,6 +19,7 @@ pub struct Artifact {
     #[serde(skip_serializing_if = "unset")]
     pub description: Option<String>,
     /// The content; at least one part.
+    #[schemars(length(min = 1))]
     pub parts: Vec<Part>,
     /// What the agent attaches to it.
     #[serde(skip_serializing_if = "Option::is_none")]

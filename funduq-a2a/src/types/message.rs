@@ -33,6 +33,7 @@ pub struct Message {
     /// Who speaks; required.
     pub role: Role,
     /// The content; at least one part.
+    #[schemars(length(min = 1))]
     pub parts: Vec<Part>,
     /// What the parties attach to this message.
     #[serde(skip_serializing_if = "Option::is_none")]

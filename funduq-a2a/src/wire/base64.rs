@@ -38,7 +38,7 @@ impl Bytes {
     pub fn decode(text: &str) -> Option<Self> {
         let digits = text.trim_end_matches('=');
         let padding = text.len() - digits.len();
-        if digits.len() % 4 == 1 || padding > 2 || (padding > 0 && text.len() % 4 != 0) {
+        if digits.len() % 4 == 1 || padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
             return None;
         }
         let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);

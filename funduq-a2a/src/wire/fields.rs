@@ -25,6 +25,10 @@ impl<T: ReadMessage> FromRaw for T {
     fn from_raw_value(raw: &RawValue, problems: &mut Problems) -> Option<Self> {
         let members = match serde_json::from_str::<Members<'_>>(raw.get()) {
             Ok(members) => members.0,
+            Err(_) if raw.get().starts_with('{') => {
+                problems.report("has a member name that is not valid text");
+                return None;
+            }
             Err(_) => {
                 problems.report(format!("expected an object, found {}", describe(raw)));
                 return None;
@@ -201,7 +205,7 @@ impl<'a> Fields<'a, '_> {
 }
 
 /// Whether a key that came is `name`, in camelCase as given or in the snake_case of the proto file.
-fn names_match(key: &str, name: &str) -> bool {
+pub(crate) fn names_match(key: &str, name: &str) -> bool {
     if key == name {
         return true;
     }

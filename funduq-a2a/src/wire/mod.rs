@@ -19,9 +19,9 @@ pub use self::object::JsonObject;
 pub use self::timestamp::{InvalidTimestamp, Timestamp};
 
 pub(crate) use self::depth::is_too_deep;
-pub(crate) use self::fields::{Fields, Problems, ReadMessage};
+pub(crate) use self::fields::{Fields, Problems, ReadMessage, names_match};
 pub(crate) use self::open_enum::open_enum;
-pub(crate) use self::scalars::{FromRaw, describe};
+pub(crate) use self::scalars::{FromRaw, describe, quoted};
 
 /// A message of the A2A data model, read and written as ProtoJSON (A2A 1.0 §5.5–5.7).
 ///
@@ -105,18 +105,16 @@ impl fmt::Display for FieldViolation {
     }
 }
 
-/// Several violations as one line of text.
+/// Several violations as one line of text: the first, and how many more there are.
 struct Violations<'a>(&'a [FieldViolation]);
 
 impl fmt::Display for Violations<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("; ")?;
-            }
-            write!(f, "{violation}")?;
+        match self.0 {
+            [] => f.write_str("the message is invalid"),
+            [only] => write!(f, "{only}"),
+            [first, rest @ ..] => write!(f, "{first} (and {} more)", rest.len()),
         }
-        Ok(())
     }
 }
 

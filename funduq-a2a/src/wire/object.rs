@@ -60,6 +60,11 @@ impl JsonObject {
         Some(self.0.remove(index).1)
     }
 
+    /// Keeps only the members that `keep` says to keep.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &RawValue) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
+
     /// The members in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
         self.0.iter().map(|(key, value)| (key.as_str(), &**value))

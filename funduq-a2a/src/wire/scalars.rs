@@ -135,7 +135,7 @@ pub(crate) fn describe(raw: &RawValue) -> String {
 }
 
 /// Text a stranger sent, in quotes, escaped, and cut to a length that fits an error message.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     shortened(&format!("{text:?}"))
 }
 

@@ -35,14 +35,6 @@ impl Timestamp {
     pub fn unix_millis(self) -> i64 {
         self.0
     }
-
-    /// Reads a timestamp as A2A 0.3 peers write it: as [`FromStr`], and also without an offset, which means UTC.
-    ///
-    /// # Errors
-    /// [`InvalidTimestamp`] when the text is neither.
-    pub(crate) fn parse_lenient(text: &str) -> Result<Self, InvalidTimestamp> {
-        text.parse().or_else(|error| format!("{text}Z").parse().map_err(|_| error))
-    }
 }
 
 /// Text that is no RFC 3339 timestamp of the years 1 to 9999.
@@ -97,11 +89,8 @@ fn parse_fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     if !(1..=9).contains(&length) {
         return None;
     }
-    let mut millis = 0;
-    for index in 0..3 {
-        let digit = if index < length { digits[index] - b'0' } else { 0 };
-        millis = millis * 10 + i64::from(digit);
-    }
+    let first_three = digits[..length].iter().chain(std::iter::repeat(&b'0')).take(3);
+    let millis = first_three.fold(0, |millis, digit| millis * 10 + i64::from(digit - b'0'));
     Some((millis, &digits[length..]))
 }
 
@@ -258,13 +247,6 @@ mod tests {
     fn an_instant_out_of_range_moves_to_the_nearer_end() {
         assert_eq!(Timestamp::from_unix_millis(i64::MAX).to_string(), "9999-12-31T23:59:59.999Z");
         assert_eq!(Timestamp::from_unix_millis(i64::MIN).to_string(), "0001-01-01T00:00:00.000Z");
-    }
-
-    #[test]
-    fn the_lenient_form_takes_a_missing_offset_for_utc() {
-        let lenient = Timestamp::parse_lenient("2025-04-02T16:59:25.331844").unwrap();
-        assert_eq!(lenient.to_string(), "2025-04-02T16:59:25.331Z");
-        assert!(Timestamp::parse_lenient("2025-04-02").is_err());
     }
 
     #[test]
