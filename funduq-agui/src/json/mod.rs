@@ -1,0 +1,109 @@
+//! Reading JSON text in place: one pass, no tree, bounded depth.
+
+mod scan;
+mod text;
+
+use std::borrow::Cow;
+
+pub(crate) use scan::{Fault, Scanner, Syntax};
+pub(crate) use text::{decode, encode, is_lossless};
+
+/// The most levels of objects and arrays that may be open inside one another,
+/// the outermost counted. One more is refused, in events and in run inputs.
+pub const MAX_DEPTH: usize = 128;
+
+/// The members of an object that has been checked, as undecoded key and value
+/// texts in the order they came; none for a text that is not an object.
+#[derive(Debug)]
+pub(crate) struct Members<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Members<'a> {
+    pub(crate) fn of(object: &'a str) -> Self {
+        let mut scan = Scanner::new(object);
+        let mut members = Vec::new();
+        scan.space();
+        if scan.peek() == Some(b'{') {
+            let mut more = scan.open(b'}');
+            while let Ok(true) = more {
+                let (Ok(key), Ok(value)) = (scan.key(), scan.value(0)) else { break };
+                members.push((key, value));
+                more = scan.next(b'}');
+            }
+        }
+        Self(members)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.0.iter().copied()
+    }
+
+    /// The last member of that name: a repeated name means its last value, as in a
+    /// stock JSON reader.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().rfind(|(key, _)| is_key(key, name)).map(|(_, value)| *value)
+    }
+
+    /// The inside of the string member of that name, still escaped.
+    pub(crate) fn body(&self, name: &str) -> Option<&'a str> {
+        self.get(name).and_then(body)
+    }
+
+    /// What the string member of that name says.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.body(name).map(decode)
+    }
+}
+
+/// The items of an array that has been checked, as texts; nothing for a text
+/// that is not an array.
+pub(crate) fn items(array: &str) -> Vec<&str> {
+    let mut scan = Scanner::new(array);
+    let mut items = Vec::new();
+    scan.space();
+    if scan.peek() != Some(b'[') {
+        return items;
+    }
+    let mut more = scan.open(b']');
+    while let Ok(true) = more {
+        let Ok(item) = scan.value(0) else { break };
+        items.push(item);
+        more = scan.next(b']');
+    }
+    items
+}
+
+/// The text inside a JSON string that has been checked, still escaped;
+/// `None` when the value is no string.
+pub(crate) fn body(string: &str) -> Option<&str> {
+    string.strip_prefix('"')?.strip_suffix('"')
+}
+
+/// Whether an undecoded key spells `name`.
+pub(crate) fn is_key(key: &str, name: &str) -> bool {
+    key == name || (key.contains('\\') && decode(key) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_in_order_and_the_last_of_a_name_counts() {
+        let object = Members::of(r#" { "a" : 1 , "b\u0063" : [ {} ] , "a" : "\u0041" } "#);
+        assert_eq!(object.0, [("a", "1"), ("b\\u0063", "[ {} ]"), ("a", "\"\\u0041\"")]);
+        assert_eq!(object.get("a"), Some("\"\\u0041\""));
+        assert_eq!(object.body("a"), Some("\\u0041"));
+        assert_eq!(object.text("a").unwrap(), "A");
+        assert_eq!(object.get("bc"), Some("[ {} ]"));
+        assert_eq!(object.text("bc"), None);
+        assert_eq!(object.get("d"), None);
+        assert!(Members::of("[1]").0.is_empty());
+    }
+
+    #[test]
+    fn items_come_in_order() {
+        assert_eq!(items(" [1, \"a\" ,[ ]] "), ["1", "\"a\"", "[ ]"]);
+        assert_eq!(items("[]"), [""; 0]);
+        assert_eq!(items("{}"), [""; 0]);
+    }
+}
