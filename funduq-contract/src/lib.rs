@@ -5,11 +5,15 @@
 //! as data in `funduq-vectors/contract-vectors.json`, and `cargo xtask vectors --check` refuses a change that is not.
 
 mod chain;
+mod frames;
 mod hex;
 mod identity;
 mod ids;
 mod keys;
 mod payload;
+mod ports;
+mod raw;
+mod shapes;
 mod tickets;
 
 #[cfg(test)]
@@ -22,13 +26,29 @@ pub const CONTRACT_REVISION: u32 = 1;
 pub use chain::{
     ActorChain, ChainError, HEADER as CHAIN_HEADER, Hop, HopProblem, MAX_HOPS, MAX_TOKEN_BYTES, VerifiedChain,
 };
+pub use frames::{
+    DeleteFrame, DownFrame, ErrFrame, EventFrame, FinishFrame, LlmDownFrame, LlmRegisterFrame, LlmUpFrame,
+    MalformedFrame, MessagesFrame, OkFrame, ReceivedFrame, RegisterFrame, ThreadMessagesFrame, UpFrame,
+    VerdictFrame,
+};
 pub use hex::HexProblem;
 pub use identity::{BadSignature, Identity, verify_signature};
-pub use ids::{AgentAddress, AgentName, CompletionId, InvalidAddress, InvalidName, NameProblem, RunId, ThreadId};
+pub use ids::{AgentAddress, AgentName, InvalidAddress, InvalidName, NameProblem, RunId, ThreadId};
 pub use keys::{Fingerprint, InvalidKey, PublicKey, Signature};
 pub use payload::{
     FRESHNESS_SECONDS, PayloadFamily, SignedPayload, TICKET_SECONDS, ask_ids_digest, cancel_payload,
     funduq_connect_payload, is_fresh, kyok_call_payload, provider_connect_payload, resolve_payload,
     view_payload,
+};
+pub use ports::{
+    ConnectedLlmProvider, ConnectedProvider, FunduqPort, LinkClosed, LinkGone, LinkId, LlmPort, PortError,
+    PortErrorCode,
+};
+pub use raw::{NotJson, RawJson};
+pub use shapes::{
+    Ack, Cancel, CancelCompletion, Chunk, Complete, CompletionEnd, CompletionFailed, CompletionId, Connect,
+    ConnectErr, ConnectOk, ConnectRefusal, DeliveredCompletion, DeliveredRun, FunduqProps, HeldRun,
+    KyokGrant, LlmRegistration, Offer, RESERVED_KEY, Registration, TicketIssued, TicketRequest, Verdict,
+    WrongFunduq,
 };
 pub use tickets::{Nonce, Ticket};

@@ -77,12 +77,12 @@ impl JsonSchema for RawJson {
         "RawJson".into()
     }
 
-    fn inline_schema() -> bool {
-        true
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        concat!(module_path!(), "::RawJson").into()
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!(true)
+        schemars::json_schema!({ "description": "any JSON value, carried as its text" })
     }
 }
 

@@ -9,6 +9,7 @@ mod handshake;
 mod props;
 mod registration;
 mod run;
+mod ticket;
 
 pub use completion::{
     CancelCompletion, Chunk, Complete, CompletionEnd, CompletionFailed, CompletionId, DeliveredCompletion,
@@ -18,3 +19,4 @@ pub use props::{FunduqProps, KyokGrant, RESERVED_KEY};
 pub use registration::{LlmRegistration, Registration};
 pub use run::{Ack, Cancel, DeliveredRun, Offer, Verdict};
 pub(crate) use run::{VerdictFields, VerdictWord, verdict_schema};
+pub use ticket::{TicketIssued, TicketRequest};
