@@ -1,1 +1,24 @@
 //! The relay: doors, dispatch, links and the record. It never listens and never dials.
+//!
+//! A host holds a [`Funduq`], gives it a [`Store`], starts it, attaches providers' links and calls the doors as objects.
+//! Everything about a run enters through one inbox and is judged in arrival order by one owner; what a caller
+//! has seen is in the record.
+
+mod clock;
+mod dispatch;
+mod doors;
+mod error;
+mod funduq;
+mod ids;
+mod links;
+mod port;
+mod record;
+mod settings;
+
+pub use dispatch::{CancelAnswer, Quality};
+pub use doors::agui::{AguiAdapter, AguiEvent, AguiStream};
+pub use error::{DoorError, InvalidChain, NotServing, ProofProblem};
+pub use funduq::{Funduq, Health};
+pub use links::{Change, Served};
+pub use record::*;
+pub use settings::CoreSettings;

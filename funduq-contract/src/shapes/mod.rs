@@ -4,6 +4,7 @@
 //! left out. Canonical input survives reading and writing byte for byte, and so do the parts that belong to others
 //! (events, run input, completion bodies and chunks), whatever they look like.
 
+mod bag;
 mod completion;
 mod handshake;
 mod props;
@@ -11,6 +12,9 @@ mod registration;
 mod run;
 mod ticket;
 
+pub use bag::{
+    ADDRESSED_RUN_ID, CallerBag, CancelProof, INTERJECTION_EXTENSION, InvalidBag, KyokOptIn, ResolutionProof,
+};
 pub use completion::{
     CancelCompletion, Chunk, Complete, CompletionEnd, CompletionFailed, CompletionId, DeliveredCompletion,
 };

@@ -1,0 +1,379 @@
+//! One thread's owner: the task around [`super::thread::Thread`] that feeds it and carries out what it decides.
+//!
+//! It lives while anything of the thread is alive. Doors, links, the desk and the writer post to its one inbox; it
+//! judges in the order of arrival.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use funduq_agui::{RelayedEvent, RunFold};
+use funduq_contract::{AgentAddress, DeliveredRun, Offer, PortError, RunId, ThreadId};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::opening::{OpenError, Opened, Opening, delivered};
+use super::own;
+use super::relay::{Dispatch, Envelope, Letter};
+use super::thread::{CancelAnswer, Effect, Message, Moment, Refusal, Settlement, Thread};
+use crate::clock;
+use crate::links::Change;
+use crate::record::{
+    Done, FailureReason, Job, PendingCall, Run, RunEnd, RunLog, RunMetadata, RunStatus, RunStream, Settle,
+    StoreError, Write,
+};
+
+/// How many messages the owner takes from its inbox at once.
+const BURST: usize = 128;
+
+/// Starts the owner of a thread.
+pub(super) fn start(
+    dispatch: Arc<Dispatch>,
+    thread: ThreadId,
+    agent: AgentAddress,
+    inbox: mpsc::UnboundedReceiver<Envelope>,
+) {
+    let machine = Thread::new(dispatch.settings.clone(), agent.provider);
+    let actor = Actor {
+        dispatch,
+        thread,
+        agent,
+        machine,
+        runs: HashMap::new(),
+        cancels: Vec::new(),
+        effects: Vec::new(),
+        followups: VecDeque::new(),
+        batch: None,
+    };
+    tokio::spawn(actor.run(inbox));
+}
+
+/// What the owner keeps of a live run beside the machine.
+struct RunShell {
+    log: Arc<RunLog>,
+    fold: RunFold,
+    /// Until the run's row is durable.
+    opening: Option<Box<Opening>>,
+    delivered: DeliveredRun,
+    metadata: RunMetadata,
+}
+
+/// Events of one run that go to the record together.
+struct Batch {
+    run: RunId,
+    events: Vec<RelayedEvent>,
+    permits: Vec<OwnedSemaphorePermit>,
+}
+
+struct Actor {
+    dispatch: Arc<Dispatch>,
+    thread: ThreadId,
+    agent: AgentAddress,
+    machine: Thread,
+    runs: HashMap<RunId, RunShell>,
+    cancels: Vec<(RunId, oneshot::Sender<CancelAnswer>)>,
+    effects: Vec<Effect>,
+    followups: VecDeque<Message>,
+    batch: Option<Batch>,
+}
+
+impl Actor {
+    async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Envelope>) {
+        let began = Instant::now() - self.dispatch.now();
+        let mut letters = Vec::with_capacity(BURST);
+        loop {
+            let deadline = self.machine.next_deadline();
+            tokio::select! {
+                biased;
+                received = inbox.recv_many(&mut letters, BURST) => if received == 0 { return },
+                () = sleep_until(began + deadline.unwrap_or_default()), if deadline.is_some() => {
+                    let now = self.dispatch.now();
+                    self.feed(now, Message::Tick, Vec::new());
+                }
+            }
+            let now = self.dispatch.now();
+            for Envelope { letter, permits } in letters.drain(..) {
+                self.take(now, letter, permits);
+            }
+            self.flush();
+            if self.machine.is_idle() && self.dispatch.retire(&self.thread, &inbox) {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, now: Moment, letter: Letter, permits: Vec<OwnedSemaphorePermit>) {
+        match letter {
+            Letter::Machine(Message::Recorded { run }) => {
+                self.answer_door(&run, Ok(()));
+                self.feed(now, Message::Recorded { run }, permits);
+            }
+            Letter::Machine(message) => self.feed(now, message, permits),
+            Letter::Open(opening) => self.open(now, opening),
+            Letter::Restore(run) => {
+                self.adopt(&run, delivered(&run, false), None);
+                let mut effects = Vec::new();
+                self.machine.restore(now, run.id, &mut effects);
+                for effect in effects {
+                    self.carry_out(effect, &mut None);
+                }
+                self.follow(now, &mut None);
+            }
+            Letter::RecordFailed(run, error) => {
+                self.answer_door(&run, Err(error));
+                self.runs.remove(&run);
+                self.dispatch.untrack(&run);
+                self.feed(now, Message::RecordFailed { run }, permits);
+            }
+            Letter::Cancel(run, by, reply) => {
+                if let Some(shell) = self.runs.get_mut(&run) {
+                    shell.metadata.cancel_requested = true;
+                    shell.metadata.cancel_requested_by = shell.metadata.cancel_requested_by.or(by);
+                }
+                self.cancels.push((run.clone(), reply));
+                self.feed(now, Message::Cancel { run }, permits);
+            }
+        }
+    }
+
+    fn open(&mut self, now: Moment, opening: Box<Opening>) {
+        let run = opening.open.run.clone();
+        if self.dispatch.is_stopping() {
+            // The door may have stopped waiting.
+            let _ = opening.reply.send(Err(OpenError::Stopping));
+            return;
+        }
+        self.adopt(&run, delivered(&run, true), Some(opening));
+        let exempt =
+            self.runs.get(&run.id).and_then(|shell| shell.opening.as_ref()).is_some_and(|open| open.exempt);
+        self.feed(now, Message::Open { run: run.id, exempt }, Vec::new());
+    }
+
+    fn adopt(&mut self, run: &Run, delivered: DeliveredRun, opening: Option<Box<Opening>>) {
+        let settings = &self.dispatch.settings;
+        let log = RunLog::new(run.id.clone(), self.thread.clone(), settings.hot_events, settings.hot_bytes);
+        self.dispatch.track(&self.thread, &self.agent, &log);
+        let shell =
+            RunShell { log, fold: RunFold::new(), opening, delivered, metadata: run.metadata.clone() };
+        self.runs.insert(run.id.clone(), shell);
+    }
+
+    /// Gives the machine one message and carries out everything that follows from it.
+    fn feed(&mut self, now: Moment, message: Message, permits: Vec<OwnedSemaphorePermit>) {
+        self.followups.push_back(message);
+        self.follow(now, &mut Some(permits));
+    }
+
+    fn follow(&mut self, now: Moment, permits: &mut Option<Vec<OwnedSemaphorePermit>>) {
+        while let Some(message) = self.followups.pop_front() {
+            let mut effects = std::mem::take(&mut self.effects);
+            self.machine.handle(now, message, &mut effects);
+            for effect in effects.drain(..) {
+                self.carry_out(effect, permits);
+            }
+            self.effects = effects;
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect, permits: &mut Option<Vec<OwnedSemaphorePermit>>) {
+        match effect {
+            Effect::AskSlot { after_change } => {
+                let slot = self.dispatch.links.ask_slot(&self.agent, &self.thread, after_change);
+                self.followups.push_back(Message::Slot(slot));
+            }
+            Effect::DropSlotRequest => self.dispatch.links.forget_slot(&self.agent, &self.thread),
+            Effect::ReleaseSlot => {
+                let notices = self.dispatch.links.release_slot(&self.agent.provider);
+                self.dispatch.notify(notices);
+            }
+            Effect::Record { run, as_status } => self.record(run, as_status),
+            Effect::Full { run } => {
+                self.dispatch.untrack(&run);
+                if let Some(opening) = self.runs.remove(&run).and_then(|shell| shell.opening) {
+                    let _ = opening.reply.send(Err(OpenError::QueueFull));
+                }
+            }
+            Effect::Offer { run, attempt, link } => {
+                let Some(shell) = self.runs.get(&run) else { return };
+                let offer = Offer { attempt, run: shell.delivered.clone() };
+                if !self.dispatch.links.deliver(&self.agent.provider, link, offer) {
+                    self.followups.push_back(Message::OfferFailed { run, attempt });
+                }
+            }
+            Effect::Status { run, status } => self.status(run, status),
+            Effect::Append { run, event } => self.append(run, event, permits.take().unwrap_or_default()),
+            Effect::Settle { run, settlement } => self.settle(&run, &settlement),
+            Effect::AskCancel { run } => self.dispatch.links.cancel(&self.agent.provider, &run),
+            Effect::Suspend { run } => {
+                if let Some(shell) = self.runs.remove(&run) {
+                    shell.log.committed(0, Some(RunEnd::Suspended));
+                    self.dispatch.untrack(&run);
+                }
+            }
+            Effect::Refused { run, why } => {
+                tracing::debug!(%run, ?why, "a report or an answer of the provider was not taken");
+                let error = match why {
+                    Refusal::NotHeld => PortError::NotHeld(run.clone()),
+                    Refusal::Gap { expected, got } => PortError::Gap { expected, got },
+                };
+                self.dispatch.links.refused(&self.agent.provider, &run, error);
+            }
+            Effect::Count(fault) => {
+                let tolerance = self.dispatch.settings.quality_tolerance;
+                let notices = self.dispatch.links.count_fault(self.agent.provider, fault, tolerance);
+                self.dispatch.notify(notices);
+            }
+            Effect::Cancelled { run, answer } => {
+                let waiting = self.cancels.extract_if(.., |(asked, _)| *asked == run);
+                for (_, reply) in waiting {
+                    // Whoever asked may have stopped waiting.
+                    let _ = reply.send(answer);
+                }
+            }
+        }
+    }
+
+    /// Writes the run's row, and a run that fails at the door with its whole short story.
+    fn record(&mut self, run: RunId, status: RunStatus) {
+        let Some(shell) = self.runs.get_mut(&run) else { return };
+        let Some(opening) = &mut shell.opening else { return };
+        opening.open.run.status = status;
+        let mut open = opening.open.clone();
+        let dispatch = Arc::clone(&self.dispatch);
+        let done: Box<dyn FnOnce(Result<(), StoreError>) + Send> = if status == RunStatus::Failed {
+            let reason = FailureReason::AgentOffline;
+            let events = own::stillborn(&self.thread, &run, &reason);
+            open.events = events.clone();
+            open.run.metadata.failure_reason = Some(reason.as_str().to_owned());
+            let shell = self.runs.remove(&run);
+            Box::new(move |written| {
+                dispatch.untrack(&run);
+                let Some(RunShell { log, opening: Some(opening), .. }) = shell else { return };
+                log.append(&events);
+                log.committed(log.appended(), Some(RunEnd::Settled));
+                let stream = stream(&dispatch, &log);
+                // The door may have stopped waiting.
+                let _ = opening.reply.send(written.map(|()| Opened { stream }).map_err(OpenError::Store));
+            })
+        } else {
+            let thread = self.thread.clone();
+            Box::new(move |written| {
+                let letter = match written {
+                    Ok(()) => Letter::Machine(Message::Recorded { run }),
+                    Err(error) => Letter::RecordFailed(run, error),
+                };
+                dispatch.post(&thread, letter);
+            })
+        };
+        self.announce(&open.run.id, status);
+        self.dispatch.record.write(Job {
+            write: Write::OpenRun(Box::new(open)),
+            done: Done::Opened(done),
+            permits: Vec::new(),
+        });
+    }
+
+    /// Tells the door that waits for a run's row.
+    fn answer_door(&mut self, run: &RunId, written: Result<(), StoreError>) {
+        let Some(shell) = self.runs.get_mut(run) else { return };
+        let Some(opening) = shell.opening.take() else { return };
+        let stream = stream(&self.dispatch, &shell.log);
+        // A caller that went away does not stop its run.
+        let _ = opening.reply.send(written.map(|()| Opened { stream }).map_err(OpenError::Store));
+    }
+
+    fn status(&mut self, run: RunId, status: RunStatus) {
+        self.flush();
+        self.announce(&run, status);
+        if status == RunStatus::Running
+            && let Some(shell) = self.runs.get(&run)
+        {
+            shell.log.claimed();
+        }
+        let metadata = self.runs.get(&run).filter(|_| status == RunStatus::Cancelling);
+        let metadata = metadata.map(|shell| shell.metadata.clone());
+        self.dispatch.record.write(Job {
+            write: Write::Status { run, status, metadata, at: clock::now_millis() },
+            done: Done::Nothing,
+            permits: Vec::new(),
+        });
+    }
+
+    fn append(&mut self, run: RunId, event: RelayedEvent, permits: Vec<OwnedSemaphorePermit>) {
+        let Some(shell) = self.runs.get_mut(&run) else { return };
+        shell.fold.push(&event);
+        match &mut self.batch {
+            Some(batch) if batch.run == run => {
+                batch.events.push(event);
+                batch.permits.extend(permits);
+            }
+            _ => {
+                self.flush();
+                self.batch = Some(Batch { run, events: vec![event], permits });
+            }
+        }
+    }
+
+    /// Sends the events that were collected on their way.
+    fn flush(&mut self) {
+        let Some(Batch { run, events, permits }) = self.batch.take() else { return };
+        let Some(shell) = self.runs.get(&run) else { return };
+        let first = shell.log.append(&events);
+        let upto = first + events.len() as u64 - 1;
+        self.dispatch.record.write(Job {
+            write: Write::Append { run, first, events },
+            done: Done::Events { log: Arc::clone(&shell.log), upto },
+            permits,
+        });
+    }
+
+    fn settle(&mut self, run: &RunId, settlement: &Settlement) {
+        // The last events go with the end, in one operation.
+        let last = self.batch.take_if(|batch| batch.run == *run);
+        self.flush();
+        let Some(shell) = self.runs.remove(run) else { return };
+        let Batch { mut events, permits, .. } =
+            last.unwrap_or_else(|| Batch { run: run.clone(), events: Vec::new(), permits: Vec::new() });
+        let begun = shell.log.appended() + events.len() as u64 > 0;
+        events.extend(own::closing(&self.thread, run, settlement, begun));
+        let first = shell.log.append(&events);
+        let mut metadata = shell.metadata;
+        metadata.failure_reason = settlement.reason.as_ref().map(|reason| reason.as_str().to_owned());
+        if settlement.status == RunStatus::Completed {
+            let asks = shell.fold.asks();
+            metadata.interrupts = asks.interrupts.into_iter().map(|interrupt| interrupt.raw).collect();
+            metadata.pending_tool_calls = asks
+                .tool_calls
+                .into_iter()
+                .map(|call| PendingCall { id: call.id, name: call.name, arguments: call.arguments })
+                .collect();
+        }
+        self.announce(run, settlement.status);
+        if settlement.own_event.is_some() {
+            // The provider may hold it, and nobody listens any more.
+            self.dispatch.links.refused(&self.agent.provider, run, PortError::NotHeld(run.clone()));
+        }
+        let settle = Settle {
+            run: run.clone(),
+            status: settlement.status,
+            metadata,
+            first,
+            events,
+            messages: shell.fold.messages(),
+            at: clock::now_millis(),
+        };
+        self.dispatch.record.write(Job {
+            write: Write::Settle(Box::new(settle)),
+            done: Done::Settled { log: shell.log },
+            permits,
+        });
+    }
+
+    fn announce(&self, run: &RunId, status: RunStatus) {
+        self.dispatch.links.announce(Change::Run { run: run.clone(), thread: self.thread.clone(), status });
+    }
+}
+
+fn stream(dispatch: &Dispatch, log: &Arc<RunLog>) -> RunStream {
+    RunStream::new(dispatch.record.clone(), log.run.clone(), log.thread.clone(), Some(Arc::clone(log)), 0)
+        .with_claim(log.claim_stream())
+}

@@ -1,0 +1,324 @@
+//! What the threads' owners share, and the one way in to each of them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use funduq_agui::RelayedEvent;
+use funduq_contract::{AgentAddress, PortError, PublicKey, RunId, ThreadId};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::actor;
+use super::opening::{OpenError, Opened, Opening};
+use super::own;
+use super::provider::Notice;
+use super::thread::{CancelAnswer, Message, Moment};
+use crate::links::{Departure, Links};
+use crate::record::{FailureReason, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle};
+use crate::settings::CoreSettings;
+
+/// What a provider's message weighs beside its event's bytes.
+const MESSAGE_WEIGHT: usize = 256;
+
+/// A message on its way to a thread's owner, with the room that it takes up until it is durable.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    pub(crate) letter: Letter,
+    pub(crate) permits: Vec<OwnedSemaphorePermit>,
+}
+
+/// What a thread's owner is sent.
+#[derive(Debug)]
+pub(crate) enum Letter {
+    /// For the machine as it is.
+    Machine(Message),
+    /// A run to open.
+    Open(Box<Opening>),
+    /// A run that an earlier process left queued.
+    Restore(Box<Run>),
+    /// A row that was not written, and why.
+    RecordFailed(RunId, crate::record::StoreError),
+    /// A cancel, who proved the right to ask for it, and who waits for the answer.
+    Cancel(RunId, Option<PublicKey>, oneshot::Sender<CancelAnswer>),
+}
+
+/// A run that has not ended, or whose end is not durable yet.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveRun {
+    pub(crate) agent: AgentAddress,
+    pub(crate) log: Arc<RunLog>,
+    inbox: mpsc::UnboundedSender<Envelope>,
+    room: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+struct Owner {
+    agent: AgentAddress,
+    inbox: mpsc::UnboundedSender<Envelope>,
+    room: Arc<Semaphore>,
+}
+
+/// Everything that the threads' owners share.
+pub(crate) struct Dispatch {
+    pub(crate) settings: CoreSettings,
+    pub(crate) links: Links,
+    pub(crate) record: Record,
+    began: OnceLock<Instant>,
+    owners: Mutex<HashMap<ThreadId, Owner>>,
+    runs: Mutex<HashMap<RunId, LiveRun>>,
+    room: Arc<Semaphore>,
+    stopping: AtomicBool,
+    /// Told whenever an owner goes.
+    emptier: Notify,
+}
+
+impl Dispatch {
+    pub(crate) fn new(settings: CoreSettings, record: Record) -> Arc<Self> {
+        let room =
+            Arc::new(Semaphore::new(settings.inbox_bytes.clamp(MESSAGE_WEIGHT, Semaphore::MAX_PERMITS)));
+        Arc::new(Self {
+            settings,
+            links: Links::new(),
+            record,
+            began: OnceLock::new(),
+            owners: Mutex::default(),
+            runs: Mutex::default(),
+            room,
+            stopping: AtomicBool::new(false),
+            emptier: Notify::new(),
+        })
+    }
+
+    /// The shell's clock: how long this dispatch has been running.
+    pub(crate) fn now(&self) -> Moment {
+        self.began.get_or_init(Instant::now).elapsed()
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    fn owners(&self) -> MutexGuard<'_, HashMap<ThreadId, Owner>> {
+        // Every change is one map operation, so a panic leaves nothing half done.
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, LiveRun>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A run that has not ended.
+    pub(crate) fn live(&self, run: &RunId) -> Option<LiveRun> {
+        self.runs().get(run).cloned()
+    }
+
+    /// How many runs have not ended, or have not all of their end in the record.
+    pub(crate) fn live_runs(&self) -> usize {
+        self.runs().len()
+    }
+
+    /// How many threads have anything alive.
+    pub(crate) fn live_threads(&self) -> usize {
+        self.owners().len()
+    }
+
+    /// The live runs that a key holds or is being offered, with the number of the last event recorded of each.
+    pub(crate) fn runs_of(&self, key: &PublicKey) -> Vec<LiveRun> {
+        self.runs().values().filter(|live| live.agent.provider == *key).cloned().collect()
+    }
+
+    pub(crate) fn track(&self, thread: &ThreadId, agent: &AgentAddress, log: &Arc<RunLog>) {
+        let owner = self.owners().get(thread).map(|owner| (owner.inbox.clone(), Arc::clone(&owner.room)));
+        if let Some((inbox, room)) = owner {
+            let live = LiveRun { agent: agent.clone(), log: Arc::clone(log), inbox, room };
+            self.runs().insert(log.run.clone(), live);
+        }
+    }
+
+    pub(crate) fn untrack(&self, run: &RunId) {
+        self.runs().remove(run);
+    }
+
+    /// Sends to a thread's owner if there is one.
+    pub(crate) fn post(&self, thread: &ThreadId, letter: Letter) {
+        let owners = self.owners();
+        if let Some(owner) = owners.get(thread) {
+            // The owner takes itself off this map before it drops its inbox.
+            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+        }
+    }
+
+    /// Sends to a thread's owner, and starts one if nothing of the thread is alive.
+    pub(crate) fn post_or_start(self: &Arc<Self>, thread: &ThreadId, agent: &AgentAddress, letter: Letter) {
+        let mut owners = self.owners();
+        let owner = owners.entry(thread.clone()).or_insert_with(|| {
+            let (inbox, letters) = mpsc::unbounded_channel();
+            let bytes = self.settings.thread_inbox_bytes.clamp(MESSAGE_WEIGHT, u32::MAX as usize);
+            actor::start(Arc::clone(self), thread.clone(), agent.clone(), letters);
+            Owner { agent: agent.clone(), inbox, room: Arc::new(Semaphore::new(bytes)) }
+        });
+        let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+    }
+
+    /// Lets a thread's owner go if nothing came meanwhile. Sending happens under the same lock, so nothing can come
+    /// between the look and the removal.
+    pub(crate) fn retire(&self, thread: &ThreadId, inbox: &mpsc::UnboundedReceiver<Envelope>) -> bool {
+        let mut owners = self.owners();
+        if !inbox.is_empty() {
+            return false;
+        }
+        owners.remove(thread);
+        drop(owners);
+        self.emptier.notify_waiters();
+        true
+    }
+
+    pub(crate) fn notify(&self, notices: Vec<Notice>) {
+        for notice in notices {
+            self.post(&notice.thread, Letter::Machine(Message::Slot(notice.slot)));
+        }
+    }
+
+    /// Tells every thread of a key that one of its links went.
+    pub(crate) fn departed(&self, departure: Departure) {
+        let owners = self.owners();
+        for owner in owners.values().filter(|owner| owner.agent.provider == departure.key) {
+            let letter = Letter::Machine(Message::LinkGone { link: departure.link });
+            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+        }
+    }
+
+    /// Tells the threads of the agents that a key now serves that it is back.
+    pub(crate) fn registered(&self, key: &PublicKey) {
+        let owners = self.owners();
+        let served =
+            owners.values().filter(|owner| owner.agent.provider == *key && self.links.serves(&owner.agent));
+        for owner in served {
+            let letter = Letter::Machine(Message::Registered);
+            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+        }
+    }
+
+    /// Opens a run and waits until it is in the record.
+    pub(crate) async fn open(self: &Arc<Self>, open: OpenRun, exempt: bool) -> Result<Opened, OpenError> {
+        if self.is_stopping() {
+            return Err(OpenError::Stopping);
+        }
+        let (thread, agent) = (open.thread.id.clone(), open.thread.agent.clone());
+        let (reply, opened) = oneshot::channel();
+        self.post_or_start(&thread, &agent, Letter::Open(Box::new(Opening { open, exempt, reply })));
+        opened.await.unwrap_or(Err(OpenError::Stopping))
+    }
+
+    /// Asks for a run to stop.
+    pub(crate) async fn cancel(&self, run: &RunId, by: Option<PublicKey>) -> CancelAnswer {
+        let Some(live) = self.live(run) else { return CancelAnswer::NotLive };
+        let (reply, answer) = oneshot::channel();
+        self.post(&live.log.thread, Letter::Cancel(run.clone(), by, reply));
+        answer.await.unwrap_or(CancelAnswer::NotLive)
+    }
+
+    /// Takes in what a provider says about a run, in the order of the calls. Waits while the thread, or funduq as a
+    /// whole, has too much on its way to the record.
+    pub(crate) async fn take_in(
+        &self,
+        key: PublicKey,
+        run: &RunId,
+        event_bytes: usize,
+        message: impl FnOnce() -> Message,
+    ) -> Result<(), PortError> {
+        let live = self.live(run).filter(|live| live.agent.provider == key);
+        let Some(live) = live else { return Err(PortError::NotHeld(run.clone())) };
+        let weigh = |limit: usize| (event_bytes + MESSAGE_WEIGHT).min(limit.min(u32::MAX as usize)) as u32;
+        let mut permits = Vec::new();
+        if event_bytes > 0 {
+            let rooms =
+                [(&live.room, self.settings.thread_inbox_bytes), (&self.room, self.settings.inbox_bytes)];
+            for (room, limit) in rooms {
+                let weight = weigh(limit.max(MESSAGE_WEIGHT));
+                match Arc::clone(room).acquire_many_owned(weight).await {
+                    Ok(permit) => permits.push(permit),
+                    Err(_) => return Err(PortError::LinkClosed),
+                }
+            }
+        }
+        let envelope = Envelope { letter: Letter::Machine(message()), permits };
+        live.inbox.send(envelope).map_err(|_| PortError::NotHeld(run.clone()))
+    }
+
+    /// Stops: nothing new is opened, live runs may end until `deadline`, then the rest are ended; returns when
+    /// everything is in the record.
+    pub(crate) async fn shutdown(&self, deadline: Duration) {
+        self.stopping.store(true, Ordering::Release);
+        let drained = tokio::time::timeout(deadline, self.wait_until_empty(true)).await;
+        if drained.is_err() {
+            let owners = self.owners();
+            for owner in owners.values() {
+                let letter = Letter::Machine(Message::Shutdown);
+                let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+            }
+            drop(owners);
+            self.wait_until_empty(false).await;
+        }
+        self.record.flush().await;
+    }
+
+    /// Waits until no thread has anything alive; `or_only_queued` is also content with runs that nobody has
+    /// claimed yet, which stay in the record for the next start.
+    async fn wait_until_empty(&self, or_only_queued: bool) {
+        loop {
+            let gone = self.emptier.notified();
+            tokio::pin!(gone);
+            gone.as_mut().enable();
+            let nobody_holds_any = || self.runs().values().all(|live| !live.log.is_claimed());
+            if self.owners().is_empty() || (or_only_queued && nobody_holds_any()) {
+                return;
+            }
+            gone.await;
+        }
+    }
+}
+
+impl crate::record::WriterEvents for Dispatch {
+    fn recorded(&self, run: &RunId, upto: u64) {
+        if let Some(live) = self.live(run) {
+            self.links.received(&live.agent.provider, run, upto);
+        }
+    }
+
+    fn failed(&self, log: &RunLog) {
+        self.post(&log.thread, Letter::Machine(Message::StoreFailed { run: log.run.clone() }));
+    }
+
+    fn ended(&self, run: &RunId) {
+        self.untrack(run);
+        self.emptier.notify_waiters();
+    }
+
+    fn broken(&self, settle: &Settle, log: &RunLog) -> Settle {
+        let reason = FailureReason::RecordUnavailable;
+        let durable = log.appended();
+        let mut events: Vec<RelayedEvent> = Vec::new();
+        if durable == 0 {
+            events.push(own::run_started(&log.thread, &log.run));
+        }
+        events.push(own::run_error(reason.code(), reason.message()));
+        let first = log.append(&events);
+        Settle {
+            run: settle.run.clone(),
+            status: RunStatus::Failed,
+            metadata: RunMetadata {
+                failure_reason: Some(reason.as_str().to_owned()),
+                interrupts: Vec::new(),
+                pending_tool_calls: Vec::new(),
+                ..settle.metadata.clone()
+            },
+            first,
+            events,
+            messages: Vec::new(),
+            at: settle.at,
+        }
+    }
+}

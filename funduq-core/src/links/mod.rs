@@ -1,0 +1,10 @@
+//! Links: who may open one (tickets), how it is opened (the handshake), and who serves what on them.
+
+mod admission;
+mod handshake;
+mod roster;
+
+pub(crate) use admission::Admission;
+pub(crate) use handshake::{answer, check};
+pub use roster::{Change, Served};
+pub(crate) use roster::{Departure, Links};

@@ -1,0 +1,113 @@
+//! What a provider may say, as core hears it: [`FunduqPort`] on [`Funduq`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use funduq_agui::{RelayedEvent, RelayedMessage};
+use funduq_contract::{
+    Ack, AgentName, Connect, ConnectErr, ConnectOk, ConnectedProvider, FunduqPort, LinkId, PortError,
+    PublicKey, Registration, RunId, Verdict,
+};
+
+use crate::dispatch::thread::Message;
+use crate::funduq::{Funduq, unavailable};
+
+/// The most messages of a thread's history that one request may ask for.
+const MAX_HISTORY: u32 = 10_000;
+/// The longest reason of a refusal that is kept, in bytes.
+const MAX_REASON: usize = 4096;
+
+impl Funduq {
+    fn speaker(&self, link: LinkId) -> Result<PublicKey, PortError> {
+        self.dispatch().links.key_of(link).ok_or(PortError::LinkClosed)
+    }
+}
+
+#[async_trait]
+impl FunduqPort for Funduq {
+    async fn open(
+        &self,
+        provider: Arc<dyn ConnectedProvider>,
+        connect: Connect,
+    ) -> Result<(LinkId, ConnectOk), ConnectErr> {
+        self.attach_provider(provider, connect).await
+    }
+
+    async fn register(&self, link: LinkId, agents: Vec<Registration>) -> Result<(), PortError> {
+        self.register_agents(link, agents).await
+    }
+
+    async fn delete(&self, link: LinkId, name: &AgentName) -> Result<(), PortError> {
+        self.delete_agent(link, name).await
+    }
+
+    async fn thread_messages(
+        &self,
+        link: LinkId,
+        run_id: &RunId,
+        limit: u32,
+    ) -> Result<Vec<RelayedMessage>, PortError> {
+        let key = self.speaker(link)?;
+        let live = self.dispatch().live(run_id).filter(|live| live.agent.provider == key);
+        let thread = live.ok_or_else(|| PortError::NotHeld(run_id.clone()))?.log.thread.clone();
+        let limit = limit.min(MAX_HISTORY) as usize;
+        let latest = self.dispatch().record.read(move |store| store.latest_messages(&thread, limit)).await;
+        Ok(latest.map_err(unavailable)?.into_iter().map(|stored| stored.message).collect())
+    }
+
+    async fn answer(
+        &self,
+        link: LinkId,
+        run_id: &RunId,
+        attempt: u32,
+        verdict: Verdict,
+    ) -> Result<(), PortError> {
+        let key = self.speaker(link)?;
+        let verdict = match verdict {
+            Verdict::Refused { mut reason } => {
+                let end = (0..=MAX_REASON.min(reason.len())).rev().find(|&at| reason.is_char_boundary(at));
+                reason.truncate(end.unwrap_or(0));
+                Verdict::Refused { reason }
+            }
+            other => other,
+        };
+        let run = run_id.clone();
+        self.dispatch().take_in(key, run_id, 0, || Message::Verdict { key, run, attempt, verdict }).await
+    }
+
+    async fn report_event(
+        &self,
+        link: LinkId,
+        run_id: &RunId,
+        number: u64,
+        event: Arc<str>,
+    ) -> Result<(), PortError> {
+        let key = self.speaker(link)?;
+        let run = run_id.clone();
+        let bytes = event.len().max(1);
+        let message = || Message::Event { key, run, number, event: RelayedEvent::parse(event) };
+        self.dispatch().take_in(key, run_id, bytes, message).await
+    }
+
+    async fn finish(&self, link: LinkId, run_id: &RunId) -> Result<(), PortError> {
+        let key = self.speaker(link)?;
+        let run = run_id.clone();
+        self.dispatch().take_in(key, run_id, 0, || Message::Finish { key, run }).await
+    }
+
+    async fn ack(&self, link: LinkId, ack: Ack) -> Result<(), PortError> {
+        let key = self.speaker(link)?;
+        if ack.held {
+            return Ok(());
+        }
+        // A provider that does not hold what it was asked to stop will never end it.
+        let run = ack.run_id.clone();
+        self.dispatch().take_in(key, &ack.run_id, 0, || Message::Finish { key, run }).await
+    }
+
+    async fn close(&self, link: LinkId) {
+        if let Ok(key) = self.speaker(link) {
+            self.detach_provider(&key, link);
+        }
+    }
+}

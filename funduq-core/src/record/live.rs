@@ -1,0 +1,73 @@
+//! The record as the rest of core holds it: an engine, and the writer in front of it once started.
+
+use std::sync::{Arc, OnceLock};
+
+use super::store::{Store, StoreError, Write};
+use super::writer::{Job, Writer, WriterEvents};
+
+/// A handle on the record: cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Record {
+    store: Arc<dyn Store>,
+    writer: Arc<OnceLock<Writer>>,
+}
+
+impl std::fmt::Debug for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Record").field("started", &self.writer.get().is_some()).finish_non_exhaustive()
+    }
+}
+
+impl Record {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, writer: Arc::default() }
+    }
+
+    /// Starts the writer; a second start changes nothing.
+    pub(crate) fn start(&self, events: Arc<dyn WriterEvents>) {
+        self.writer.get_or_init(|| Writer::start(Arc::clone(&self.store), events));
+    }
+
+    /// Whether the writer was started.
+    pub(crate) fn is_started(&self) -> bool {
+        self.writer.get().is_some()
+    }
+
+    /// Queues a write.
+    pub(crate) fn write(&self, job: Job) {
+        match self.writer.get() {
+            Some(writer) => writer.write(job),
+            None => tracing::error!("a write came before the record was started, and is lost"),
+        }
+    }
+
+    /// Queues a write and waits until it is durable.
+    pub(crate) async fn write_and_wait(&self, write: Write) -> Result<(), StoreError> {
+        match self.writer.get() {
+            Some(writer) => writer.write_and_wait(write).await,
+            None => Err(StoreError::Unavailable("the record was not started".into())),
+        }
+    }
+
+    /// Waits until everything queued before is written.
+    pub(crate) async fn flush(&self) {
+        if let Some(writer) = self.writer.get() {
+            writer.flush().await;
+        }
+    }
+
+    /// Reads, where blocking is allowed.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if self.store.is_instant() {
+            return read(self.store.as_ref());
+        }
+        let store = Arc::clone(&self.store);
+        match tokio::task::spawn_blocking(move || read(store.as_ref())).await {
+            Ok(result) => result,
+            Err(error) => Err(StoreError::Unavailable(format!("the read did not return: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The record: who asked, through whose hands, what came back.
+//!
+//! [`Store`] is what an engine must do; [`MemoryStore`] and [`SqliteStore`] are two of them. Everything is
+//! written through one writer that groups what waits into one commit, and an event is shown to a
+//! caller only after its group is durable.
+
+mod live;
+mod memory;
+mod model;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+mod stream;
+mod writer;
+
+pub(crate) use live::Record;
+pub use memory::MemoryStore;
+pub use model::{
+    AgentRecord, FailureReason, PendingCall, Run, RunMetadata, RunStatus, Thread, ThreadMessage,
+};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, SqliteStore};
+pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreError, Write};
+pub use stream::{NumberedEvent, RunStream, StreamEnd};
+pub(crate) use stream::{RunEnd, RunLog};
+pub(crate) use writer::{Done, Job, WriterEvents};

@@ -1,0 +1,53 @@
+//! Schema versions: numbered migrations that run when the file is opened.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::record::StoreError;
+
+/// Each migration takes the schema from its place in the list to the next version. A landed one never changes.
+const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+
+/// Brings the schema to the latest version, one transaction a version.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let known = MIGRATIONS.len() as u32;
+    loop {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let found: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if found > known {
+            return Err(StoreError::TooNew { found, known });
+        }
+        let Some(migration) = MIGRATIONS.get(found as usize) else { return Ok(()) };
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", found + 1)?;
+        transaction.commit()?;
+        tracing::info!(version = found + 1, "the record's schema was brought to a new version");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_a_later_funduq_is_refused_and_left_alone() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "user_version", 99).unwrap();
+        let error = migrate(&mut connection).unwrap_err();
+        assert_eq!(error, StoreError::TooNew { found: 99, known: MIGRATIONS.len() as u32 });
+        let tables: u32 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+        assert_eq!(tables, 0);
+    }
+
+    #[test]
+    fn a_second_opening_changes_nothing() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        let schema = |connection: &Connection| -> String {
+            connection.query_row("SELECT group_concat(sql) FROM sqlite_schema", [], |row| row.get(0)).unwrap()
+        };
+        let first = schema(&connection);
+        migrate(&mut connection).unwrap();
+        assert_eq!(schema(&connection), first);
+    }
+}

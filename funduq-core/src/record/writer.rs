@@ -1,0 +1,254 @@
+//! The writer: groups the operations that wait into one commit, then tells whoever waited.
+//!
+//! A group is what came while the last one was being written. An operation that fails alone is told to its
+//! owner; a run's end is tried again until it is written, since nobody may be left waiting for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use funduq_contract::RunId;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+
+use super::model::RunStatus;
+use super::store::{Conflict, Settle, Store, StoreError, Write};
+use super::stream::{RunEnd, RunLog};
+
+/// The most operations in one commit.
+const GROUP: usize = 2048;
+/// How long the end of a run waits after its write failed before it is tried again.
+const RETRY: Duration = Duration::from_millis(100);
+/// How long a write that nobody waits for may wait for company. A commit of its own would hold up
+/// the event that follows it.
+const LINGER: Duration = Duration::from_millis(5);
+
+/// An operation on its way to the record.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) write: Write,
+    pub(crate) done: Done,
+    /// Room in the inboxes, given back when the operation is done.
+    pub(crate) permits: Vec<OwnedSemaphorePermit>,
+}
+
+/// Who is told that an operation is done, and how.
+pub(crate) enum Done {
+    /// Nobody.
+    Nothing,
+    /// One caller.
+    Reply(oneshot::Sender<Result<(), StoreError>>),
+    /// The thread's owner, of a run that was opened.
+    Opened(Box<dyn FnOnce(Result<(), StoreError>) + Send>),
+    /// The run's callers, up to an event; its provider; on failure the thread's owner.
+    Events { log: Arc<RunLog>, upto: u64 },
+    /// The run's callers: it has ended.
+    Settled { log: Arc<RunLog> },
+}
+
+impl std::fmt::Debug for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Nothing => "Nothing",
+            Self::Reply(_) => "Reply",
+            Self::Opened(_) => "Opened",
+            Self::Events { .. } => "Events",
+            Self::Settled { .. } => "Settled",
+        })
+    }
+}
+
+/// What the writer tells the rest of core.
+pub(crate) trait WriterEvents: Send + Sync + 'static {
+    /// A run is recorded up to the event `upto`.
+    fn recorded(&self, run: &RunId, upto: u64);
+    /// A write of the run's events failed, and what was in flight is lost.
+    fn failed(&self, log: &RunLog);
+    /// The run's end is durable.
+    fn ended(&self, run: &RunId);
+    /// What becomes of the end of a run whose events could not be written. `log` holds no more than what is
+    /// durable, and takes the events of the new end.
+    fn broken(&self, settle: &Settle, log: &RunLog) -> Settle;
+}
+
+/// The sending half: cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer {
+    jobs: mpsc::UnboundedSender<Message>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Job(Box<Job>),
+    /// Answered when everything before it is written.
+    Flush(oneshot::Sender<()>),
+}
+
+impl Message {
+    fn can_wait(&self) -> bool {
+        match self {
+            Self::Job(job) => matches!(job.write, Write::Status { status: RunStatus::Running, .. }),
+            Self::Flush(_) => false,
+        }
+    }
+}
+
+impl Writer {
+    /// Starts the writing task. It ends when every sender is gone.
+    pub(crate) fn start(store: Arc<dyn Store>, events: Arc<dyn WriterEvents>) -> Self {
+        let (jobs, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(run(store, events, inbox));
+        Self { jobs }
+    }
+
+    /// Queues an operation. What a stranger sends is bounded before it comes here, by its permits.
+    pub(crate) fn write(&self, job: Job) {
+        if let Err(mpsc::error::SendError(Message::Job(job))) = self.jobs.send(Message::Job(Box::new(job))) {
+            tell_stopped(*job);
+        }
+    }
+
+    /// Queues an operation and waits until it is durable.
+    pub(crate) async fn write_and_wait(&self, write: Write) -> Result<(), StoreError> {
+        let (reply, done) = oneshot::channel();
+        self.write(Job { write, done: Done::Reply(reply), permits: Vec::new() });
+        done.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// Waits until everything that was queued before is written.
+    pub(crate) async fn flush(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.jobs.send(Message::Flush(reply)).is_ok() {
+            // An error means that the writer is gone, and with it everything that it could write.
+            let _ = done.await;
+        }
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the writer has stopped".into())
+}
+
+fn tell_stopped(job: Job) {
+    match job.done {
+        // A caller that went away needs no answer.
+        Done::Reply(reply) => drop(reply.send(Err(stopped()))),
+        Done::Opened(told) => told(Err(stopped())),
+        Done::Nothing | Done::Events { .. } | Done::Settled { .. } => {}
+    }
+}
+
+async fn run(
+    store: Arc<dyn Store>,
+    events: Arc<dyn WriterEvents>,
+    mut inbox: mpsc::UnboundedReceiver<Message>,
+) {
+    let mut messages = Vec::new();
+    let mut again: Vec<Job> = Vec::new();
+    loop {
+        let received = if again.is_empty() {
+            inbox.recv_many(&mut messages, GROUP).await
+        } else {
+            // Ends that failed are due again after a pause, whether or not anything new comes.
+            match tokio::time::timeout(RETRY, inbox.recv_many(&mut messages, GROUP)).await {
+                Ok(received) => received,
+                Err(_) => 1,
+            }
+        };
+        if received == 0 {
+            return;
+        }
+        if again.is_empty() && messages.iter().all(Message::can_wait) {
+            // Whether or not company comes, what is here is written next.
+            let _ = tokio::time::timeout(LINGER, inbox.recv_many(&mut messages, GROUP)).await;
+        }
+        let mut jobs = std::mem::take(&mut again);
+        let mut flushes = Vec::new();
+        for message in messages.drain(..) {
+            match message {
+                Message::Job(job) => jobs.push(*job),
+                Message::Flush(reply) => flushes.push(reply),
+            }
+        }
+        again = commit(&store, events.as_ref(), jobs).await;
+        for reply in flushes {
+            // Whoever asked may have stopped waiting.
+            let _ = reply.send(());
+        }
+    }
+}
+
+/// Writes one group, tells everybody, and returns the ends that must be tried again.
+async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job>) -> Vec<Job> {
+    let mut kept = Vec::with_capacity(jobs.len());
+    for mut job in jobs {
+        match &job.done {
+            Done::Events { log, .. } if log.is_broken() => continue,
+            Done::Settled { log } if log.is_broken() => {
+                if let Write::Settle(settle) = &job.write {
+                    log.break_off();
+                    let settle = events.broken(settle, log);
+                    job.write = Write::Settle(Box::new(settle));
+                }
+            }
+            _ => {}
+        }
+        kept.push(job);
+    }
+    if kept.is_empty() {
+        return Vec::new();
+    }
+    let (writes, rest): (Vec<_>, Vec<_>) =
+        kept.into_iter().map(|job| (job.write, (job.done, job.permits))).unzip();
+    let writes: Arc<[Write]> = writes.into();
+    let results = attempt(store, &writes).await;
+    let mut again = Vec::new();
+    for ((write, result), (done, permits)) in writes.iter().zip(results).zip(rest) {
+        match (done, result) {
+            (Done::Nothing, Ok(())) => {}
+            (Done::Nothing, Err(error)) => tracing::error!(%error, "a write of the record failed"),
+            // A caller that went away needs no answer.
+            (Done::Reply(reply), result) => drop(reply.send(result)),
+            (Done::Opened(told), result) => told(result),
+            (Done::Events { log, upto }, Ok(())) => {
+                log.committed(upto, None);
+                events.recorded(&log.run, upto);
+            }
+            (Done::Events { log, .. }, Err(error)) => {
+                if !log.is_broken() {
+                    tracing::error!(run = %log.run, %error, "the events of a run could not be written");
+                    log.break_off();
+                    events.failed(&log);
+                }
+            }
+            (Done::Settled { log }, Ok(())) => {
+                let upto = log.appended();
+                log.committed(upto, Some(RunEnd::Settled));
+                events.recorded(&log.run, upto);
+                events.ended(&log.run);
+            }
+            (Done::Settled { log }, Err(StoreError::Conflict(Conflict::RunEnded | Conflict::Missing(_)))) => {
+                tracing::error!(run = %log.run, "the run had an end in the record already");
+                log.committed(log.break_off(), Some(RunEnd::Settled));
+                events.ended(&log.run);
+            }
+            (Done::Settled { log }, Err(error)) => {
+                tracing::error!(run = %log.run, %error, "the end of a run could not be written; trying again");
+                again.push(Job { write: write.clone(), done: Done::Settled { log }, permits });
+            }
+        }
+    }
+    again
+}
+
+async fn attempt(store: &Arc<dyn Store>, writes: &Arc<[Write]>) -> Vec<Result<(), StoreError>> {
+    if store.is_instant() {
+        return store.commit(writes);
+    }
+    let (engine, group) = (Arc::clone(store), Arc::clone(writes));
+    match tokio::task::spawn_blocking(move || engine.commit(&group)).await {
+        Ok(results) => results,
+        Err(error) => {
+            let failed = StoreError::Unavailable(format!("the commit did not return: {error}"));
+            vec![Err(failed); writes.len()]
+        }
+    }
+}
