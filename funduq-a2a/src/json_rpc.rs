@@ -97,13 +97,13 @@ pub fn parse(body: &[u8], version: Result<Version, A2aError>) -> Result<Call, Re
 /// A response that carries a result.
 #[must_use]
 pub fn success(id: &Id, response: &Response, dialect: Dialect) -> String {
-    with_result(id, &response.to_json(dialect))
+    with_result(id, &response.to_json_in(dialect))
 }
 
 /// One event of a stream, in the envelope that each event of a JSON-RPC stream has (A2A 1.0 §9.4.2).
 #[must_use]
 pub fn event(id: &Id, event: &StreamResponse, dialect: Dialect) -> String {
-    with_result(id, &event.to_json(dialect))
+    with_result(id, &event.to_json_in(dialect))
 }
 
 fn with_result(id: &Id, result: &str) -> String {

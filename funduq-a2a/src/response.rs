@@ -64,7 +64,7 @@ pub enum Response {
 impl Response {
     /// The result as one JSON document: the `result` of JSON-RPC, the body of HTTP+JSON.
     #[must_use]
-    pub fn to_json(&self, dialect: Dialect) -> String {
+    pub fn to_json_in(&self, dialect: Dialect) -> String {
         match dialect {
             Dialect::V1 => to_json(self),
             Dialect::V03JsonRpc => v03::json_rpc::write_response(self),
@@ -76,7 +76,7 @@ impl Response {
 impl StreamResponse {
     /// The event as one JSON document: the `result` of a JSON-RPC envelope, the data of an HTTP+JSON event.
     #[must_use]
-    pub fn to_json(&self, dialect: Dialect) -> String {
+    pub fn to_json_in(&self, dialect: Dialect) -> String {
         match dialect {
             Dialect::V1 => to_json(self),
             Dialect::V03JsonRpc => v03::json_rpc::write_event(self),

@@ -2,8 +2,8 @@
 
 mod bodies;
 
-use crate::Version;
-use crate::wire::{FieldViolation, InvalidMessage};
+use crate::wire::{FieldViolation, InvalidMessage, quoted, shortened};
+use crate::{EXTENSIONS_PARAMETER, Version};
 
 pub use self::bodies::{ErrorBody, ErrorDetail, JsonRpcErrorObject, RestError};
 
@@ -14,13 +14,13 @@ pub const ERROR_DOMAIN: &str = "a2a-protocol.org";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum A2aError {
     /// The task does not exist, or not for this caller.
-    #[error("there is no task {task_id}")]
+    #[error("there is no task {}", quoted(.task_id))]
     TaskNotFound {
         /// The id as the caller gave it.
         task_id: String,
     },
     /// The task has ended, so there is nothing to cancel.
-    #[error("the task {task_id} has ended and cannot be canceled")]
+    #[error("the task {} has ended and cannot be canceled", quoted(.task_id))]
     TaskNotCancelable {
         /// The task.
         task_id: String,
@@ -41,7 +41,7 @@ pub enum A2aError {
     #[error("this agent has no extended card")]
     ExtendedAgentCardNotConfigured,
     /// The agent needs an extension that the client did not declare.
-    #[error("this agent requires the extension {uri}; name it in the A2A-Extensions header")]
+    #[error("this agent requires the extension {uri}; name it in the {EXTENSIONS_PARAMETER} header")]
     ExtensionSupportRequired {
         /// The extension.
         uri: String,
@@ -160,7 +160,7 @@ impl A2aError {
         let mut info = ErrorDetail::error_info(self.reason(), ERROR_DOMAIN);
         match self {
             Self::TaskNotFound { task_id } | Self::TaskNotCancelable { task_id } => {
-                info = info.with_metadata("taskId", task_id);
+                info = info.with_metadata("taskId", shortened(task_id));
             }
             Self::ExtensionSupportRequired { uri } => info = info.with_metadata("extension", uri),
             Self::VersionNotSupported(_) => {

@@ -21,7 +21,7 @@ pub use self::timestamp::{InvalidTimestamp, Timestamp};
 pub(crate) use self::depth::is_too_deep;
 pub(crate) use self::fields::{Fields, Problems, ReadMessage, names_match};
 pub(crate) use self::open_enum::open_enum;
-pub(crate) use self::scalars::{FromRaw, describe, quoted};
+pub(crate) use self::scalars::{FromRaw, describe, quoted, shortened};
 
 /// A message of the A2A data model, read and written as ProtoJSON (A2A 1.0 §5.5–5.7).
 ///

@@ -139,7 +139,8 @@ pub(crate) fn quoted(text: &str) -> String {
     shortened(&format!("{text:?}"))
 }
 
-fn shortened(text: &str) -> String {
+/// Text a stranger sent, cut to a length that fits an error message.
+pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 48;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
