@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::wire::{Bytes, Fields, JsonObject, ReadMessage, deserialize_as_message};
+use crate::wire::{Bytes, Fields, JsonObject, OneLine, ReadMessage, deserialize_as_message};
 
 /// One piece of content, with what is said about it.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +118,7 @@ impl Serialize for Part {
             PartContent::Text(text) => map.serialize_entry("text", text)?,
             PartContent::Raw(bytes) => map.serialize_entry("raw", bytes)?,
             PartContent::Url(url) => map.serialize_entry("url", url)?,
-            PartContent::Data(value) => map.serialize_entry("data", value)?,
+            PartContent::Data(value) => map.serialize_entry("data", &OneLine(value))?,
         }
         if let Some(metadata) = &self.metadata {
             map.serialize_entry("metadata", metadata)?;

@@ -20,6 +20,7 @@ pub use self::timestamp::{InvalidTimestamp, Timestamp};
 
 pub(crate) use self::depth::is_too_deep;
 pub(crate) use self::fields::{Fields, Problems, ReadMessage, names_match};
+pub(crate) use self::object::OneLine;
 pub(crate) use self::open_enum::open_enum;
 pub(crate) use self::scalars::{FromRaw, describe, quoted, shortened};
 

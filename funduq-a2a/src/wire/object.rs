@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 /// A JSON object, such as a `metadata` member: ordered keys, each value exactly the text that was sent.
 ///
 /// Values pass through unparsed, so that what a caller put there reaches the other side as written: key order,
-/// number spelling and all. A key given twice counts once, with the later value.
+/// number spelling and all; only line breaks between tokens are left out when written. A key given twice counts
+/// once, with the later value.
 ///
 /// Equality is equality of that text; compare [`JsonObject::to_map`] to compare as JSON values.
 #[derive(Clone, Default)]
@@ -145,7 +146,24 @@ impl fmt::Debug for JsonObject {
 
 impl Serialize for JsonObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
+        serializer.collect_map(self.iter().map(|(key, value)| (key, OneLine(value))))
+    }
+}
+
+/// JSON text as it came, written without line breaks, because each frame of an event stream is one line.
+///
+/// Inside strings JSON escapes them, so those that are there stand between tokens and mean nothing.
+pub(crate) struct OneLine<'a>(pub(crate) &'a RawValue);
+
+impl Serialize for OneLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.0.get();
+        if !text.contains(['\n', '\r']) {
+            return self.0.serialize(serializer);
+        }
+        let line =
+            RawValue::from_string(text.replace(['\n', '\r'], "")).map_err(serde::ser::Error::custom)?;
+        line.serialize(serializer)
     }
 }
 

@@ -20,12 +20,9 @@ use crate::arbitrary as any_;
 use crate::arbitrary_cards::card;
 
 /// Members that the specification wants written even at their default, which the proto crate leaves out.
-const ALWAYS_PRESENT: [(&str, fn() -> Value); 4] = [
-    ("tasks", || json!([])),
-    ("nextPageToken", || json!("")),
-    ("pageSize", || json!(0)),
-    ("totalSize", || json!(0)),
-];
+fn always_present() -> Value {
+    json!({ "tasks": [], "nextPageToken": "", "pageSize": 0, "totalSize": 0 })
+}
 
 fn round_trips<T: WireMessage + PartialEq + Debug>(message: &T) {
     let json = message.to_json();
@@ -34,7 +31,7 @@ fn round_trips<T: WireMessage + PartialEq + Debug>(message: &T) {
     assert_eq!(read.to_json(), json);
 }
 
-fn equals_oracle<O, T>(message: &T, always_present: &[(&str, fn() -> Value)])
+fn equals_oracle<O, T>(message: &T, left_out: &Value)
 where
     O: Serialize + DeserializeOwned,
     T: WireMessage + Debug,
@@ -43,9 +40,9 @@ where
     let oracle: O = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
     let oracle_json = serde_json::to_string(&oracle).unwrap();
     let mut theirs = canonical(&oracle_json);
-    for (name, value) in always_present {
-        if let Value::Object(members) = &mut theirs {
-            members.entry(*name).or_insert_with(value);
+    if let (Value::Object(members), Value::Object(left_out)) = (&mut theirs, left_out) {
+        for (name, value) in left_out {
+            members.entry(name).or_insert_with(|| value.clone());
         }
     }
     assert_eq!(canonical(&json), level(theirs));
@@ -84,8 +81,8 @@ macro_rules! equal_json {
                 #[test]
                 fn $test(message in $message) {
                     round_trips(&message);
-                    equals_oracle::<$proto, _>(&message, &[]);
-                    equals_oracle::<$native, _>(&message, &[]);
+                    equals_oracle::<$proto, _>(&message, &Value::Null);
+                    equals_oracle::<$native, _>(&message, &Value::Null);
                 }
             )+
         }
@@ -126,7 +123,7 @@ proptest! {
     #[test]
     fn list_tasks_response(message in any_::list_tasks_response()) {
         round_trips(&message);
-        equals_oracle::<protojson::ListTasksResponse, _>(&message, &ALWAYS_PRESENT);
-        equals_oracle::<a2a::ListTasksResponse, _>(&message, &[]);
+        equals_oracle::<protojson::ListTasksResponse, _>(&message, &always_present());
+        equals_oracle::<a2a::ListTasksResponse, _>(&message, &Value::Null);
     }
 }

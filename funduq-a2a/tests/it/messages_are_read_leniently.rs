@@ -1,10 +1,14 @@
 //! What is read: everything a ProtoJSON writer may send, and what newer peers may add.
 
 use funduq_a2a::{
-    ListTasksRequest, Message, Part, PartContent, Role, SendMessageRequest, Task, TaskState, Timestamp,
-    WireMessage,
+    AgentCard, ListTasksRequest, Message, Part, PartContent, Role, SendMessageRequest, Task, TaskState,
+    Timestamp, WireMessage,
 };
-use serde_json::{Value, json};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::arbitrary as any_;
+use crate::arbitrary_cards::card;
 
 fn read<T: WireMessage>(value: &Value) -> T {
     T::from_json(value.to_string().as_bytes()).unwrap()
@@ -107,4 +111,66 @@ fn json_values_pass_through_as_they_were_written() {
     );
     let request = SendMessageRequest::from_json(json.as_bytes()).unwrap();
     assert_eq!(request.to_json(), json);
+}
+
+#[test]
+fn what_is_written_is_one_line_however_it_came() {
+    let json = json!({
+        "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"data": {"a": [1, {"b": "x\ny"}]}}]},
+        "metadata": {"k": {"deep": [1, 2]}}
+    });
+    let pretty = serde_json::to_string_pretty(&json).unwrap().replace('\n', "\r\n");
+    let written = SendMessageRequest::from_json(pretty.as_bytes()).unwrap().to_json();
+    assert!(!written.contains(['\n', '\r']), "{written}");
+    assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), json);
+}
+
+/// The same message with the member names of the proto file; what is the parties' own keeps its keys.
+fn in_snake_case(value: Value) -> Value {
+    const OPAQUE: [&str; 5] = ["metadata", "data", "params", "header", "scopes"];
+    const KEYED: [&str; 2] = ["schemes", "securitySchemes"];
+    let snake = |name: &str| {
+        name.chars().fold(String::new(), |mut snake, letter| {
+            if letter.is_ascii_uppercase() {
+                snake.push('_');
+            }
+            snake.push(letter.to_ascii_lowercase());
+            snake
+        })
+    };
+    match value {
+        Value::Array(values) => values.into_iter().map(in_snake_case).collect(),
+        Value::Object(members) => {
+            let rename = |(name, value): (String, Value)| {
+                let value = match value {
+                    value if OPAQUE.contains(&name.as_str()) => value,
+                    Value::Object(map) if KEYED.contains(&name.as_str()) => {
+                        map.into_iter().map(|(key, value)| (key, in_snake_case(value))).collect()
+                    }
+                    value => in_snake_case(value),
+                };
+                (snake(&name), value)
+            };
+            Value::Object(members.into_iter().map(rename).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+fn reads_the_same_in_snake_case<T: WireMessage>(message: &T) {
+    let camel: Value = serde_json::from_str(&message.to_json()).unwrap();
+    let read: T = read(&in_snake_case(camel.clone()));
+    assert_eq!(serde_json::to_value(&read).unwrap(), camel);
+}
+
+proptest! {
+    #[test]
+    fn any_message_reads_the_same_in_snake_case(
+        task in any_::task(), request in any_::send_request(), list in any_::list_tasks(), card in card(),
+    ) {
+        reads_the_same_in_snake_case(&task);
+        reads_the_same_in_snake_case(&request);
+        reads_the_same_in_snake_case(&list);
+        reads_the_same_in_snake_case::<AgentCard>(&card);
+    }
 }

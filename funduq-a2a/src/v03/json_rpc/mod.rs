@@ -63,6 +63,7 @@ pub(crate) fn write_response(response: &Response) -> String {
             to_json(&Task::from(task))
         }
         Response::SendMessage(SendMessageResponse::Message(message)) => to_json(&Message::from(message)),
+        // 0.3 lists no tasks, so nothing asks for this answer.
         Response::Tasks(tasks) => to_json(&tasks),
         Response::PushNotificationConfig(config) => to_json(&TaskPushNotificationConfig::from(config)),
         Response::PushNotificationConfigs(configs) => {

@@ -64,6 +64,7 @@ pub(crate) fn write_response(response: &Response) -> String {
             to_json(&StreamResponse::Message(message.into()))
         }
         Response::Task(task) => to_json(&Task::from(task)),
+        // 0.3 lists no tasks, so nothing asks for this answer.
         Response::Tasks(tasks) => to_json(&tasks),
         Response::PushNotificationConfig(config) => to_json(&TaskPushNotificationConfig::from(config)),
         Response::PushNotificationConfigs(configs) => {
