@@ -16,6 +16,7 @@ const STEPS: &[Step] = &[
     ("clippy", clippy),
     ("test", test),
     ("rustdoc", rustdoc),
+    ("vectors", vectors),
     ("interop", stock_clients),
 ];
 
@@ -33,7 +34,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 fn format(workspace: &Workspace) -> Result<()> {
-    shell::run(workspace.cargo().args(["fmt", "--all", "--", "--check"]))
+    shell::run(workspace.cargo().args(["fmt", "--all", "--", "--check"]))?;
+    // The suite of Cargo is a workspace of its own.
+    shell::run(workspace.cargo().args(["fmt", "--manifest-path", "interop/rust/Cargo.toml", "--", "--check"]))
 }
 
 fn clippy(workspace: &Workspace) -> Result<()> {
@@ -48,6 +51,10 @@ fn test(workspace: &Workspace) -> Result<()> {
 fn rustdoc(workspace: &Workspace) -> Result<()> {
     let arguments = ["doc", "--locked", "--workspace", "--no-deps"];
     shell::run(workspace.cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn vectors(workspace: &Workspace) -> Result<()> {
+    shell::run(workspace.cargo().args(["xtask", "vectors", "--check"]))
 }
 
 fn stock_clients(workspace: &Workspace) -> Result<()> {

@@ -29,6 +29,11 @@ impl Workspace {
         &self.root
     }
 
+    /// Where cargo builds.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// Where the suites' packages, virtual environments and logs live: never in the source tree.
     pub(crate) fn interop_scratch(&self) -> PathBuf {
         self.target.join("interop")

@@ -1,6 +1,7 @@
 //! `cargo xtask interop`: unmodified stock clients against a gateway started for them on an ephemeral port.
 
 mod absent;
+mod cargo;
 mod gateway;
 mod node;
 mod pending;

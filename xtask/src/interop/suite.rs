@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::gateway::Ready;
 use super::pending::Pending;
 use super::roster::Agent;
-use super::{node, python};
+use super::{cargo, node, python};
 use crate::workspace::Workspace;
 
 /// How long the tests of one suite may run.
@@ -25,12 +25,15 @@ pub(crate) struct Suite {
     source: PathBuf,
     /// Where its packages are installed.
     scratch: PathBuf,
+    /// Where Cargo builds.
+    target: PathBuf,
     /// Its test files that no issue has switched on.
     pending: Pending,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
+    Cargo,
     Node,
     Python,
 }
@@ -45,7 +48,8 @@ pub(crate) fn select(workspace: &Workspace, names: &[String]) -> Result<Vec<Suit
         let Some(kind) = Kind::of(&source) else { continue };
         let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let scratch = workspace.interop_scratch().join(&name);
-        suites.push(Suite { pending: pending.of(&name), name, kind, source, scratch });
+        let target = workspace.target().to_owned();
+        suites.push(Suite { pending: pending.of(&name), name, kind, source, scratch, target });
     }
     suites.sort_by(|a, b| a.name.cmp(&b.name));
     if let Some(unknown) = names.iter().find(|name| !suites.iter().any(|suite| suite.name == **name)) {
@@ -62,6 +66,7 @@ impl Suite {
         std::fs::create_dir_all(&self.scratch)
             .with_context(|| format!("making {}", self.scratch.display()))?;
         match self.kind {
+            Kind::Cargo => cargo::prepare(&self.source, &self.target),
             Kind::Node => node::prepare(&self.source, &self.scratch),
             Kind::Python => python::prepare(&self.source, &self.scratch),
         }
@@ -71,6 +76,7 @@ impl Suite {
     pub(crate) fn run(&self, environment: &Environment) -> Result<()> {
         self.pending.announce();
         match self.kind {
+            Kind::Cargo => cargo::run(&self.source, &self.target, &self.pending, environment),
             Kind::Node => node::run(&self.source, &self.scratch, &self.pending, environment),
             Kind::Python => python::run(&self.source, &self.scratch, &self.pending, environment),
         }
@@ -85,10 +91,9 @@ impl fmt::Display for Suite {
 
 impl Kind {
     fn of(folder: &Path) -> Option<Self> {
-        if folder.join("package-lock.json").is_file() {
-            return Some(Kind::Node);
-        }
-        folder.join("requirements.txt").is_file().then_some(Kind::Python)
+        [("Cargo.lock", Kind::Cargo), ("package-lock.json", Kind::Node), ("requirements.txt", Kind::Python)]
+            .into_iter()
+            .find_map(|(lock, kind)| folder.join(lock).is_file().then_some(kind))
     }
 }
 
