@@ -36,19 +36,20 @@ pub use identity::{BadSignature, Identity, verify_signature};
 pub use ids::{AgentAddress, AgentName, InvalidAddress, InvalidName, NameProblem, RunId, ThreadId};
 pub use keys::{Fingerprint, InvalidKey, PublicKey, Signature};
 pub use payload::{
-    FRESHNESS_SECONDS, PayloadFamily, SignedPayload, TICKET_SECONDS, ask_ids_digest, cancel_payload,
-    funduq_connect_payload, is_fresh, kyok_call_payload, provider_connect_payload, resolve_payload,
-    view_payload,
+    FRESHNESS_SECONDS, PayloadFamily, SIGNATURE_HEADER, SignedPayload, TICKET_SECONDS, TIMESTAMP_HEADER,
+    ask_ids_digest, cancel_payload, funduq_connect_payload, is_fresh, kyok_call_payload,
+    provider_connect_payload, resolve_payload, view_payload,
 };
 pub use ports::{
     ConnectedLlmProvider, ConnectedProvider, FunduqPort, LinkClosed, LinkGone, LinkId, LlmPort, PortError,
-    PortErrorCode,
+    PortErrorCode, UnknownWord,
 };
 pub use raw::{NotJson, RawJson};
 pub use shapes::{
-    Ack, Cancel, CancelCompletion, Chunk, Complete, CompletionEnd, CompletionFailed, CompletionId, Connect,
-    ConnectErr, ConnectOk, ConnectRefusal, DeliveredCompletion, DeliveredRun, FunduqProps, HeldRun,
-    KyokGrant, LlmRegistration, Offer, RESERVED_KEY, Registration, TicketIssued, TicketRequest, Verdict,
-    WrongFunduq,
+    ADDRESSED_RUN_ID, Ack, CallerBag, Cancel, CancelCompletion, CancelProof, Chunk, Complete, CompletionEnd,
+    CompletionFailed, CompletionId, Connect, ConnectErr, ConnectOk, ConnectRefusal, DeliveredCompletion,
+    DeliveredRun, FunduqProps, HeldRun, INTERJECTION_EXTENSION, InvalidBag, KyokGrant, KyokOptIn,
+    LlmRegistration, Offer, RESERVED_KEY, Registration, ResolutionProof, TicketIssued, TicketRequest,
+    Verdict, WrongFunduq,
 };
 pub use tickets::{Nonce, Ticket};

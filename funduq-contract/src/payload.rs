@@ -12,6 +12,12 @@ pub const FRESHNESS_SECONDS: i64 = 60;
 /// How long a ticket admits its key after it was issued, in seconds.
 pub const TICKET_SECONDS: u64 = 60;
 
+/// The HTTP header of a KYOK call that carries its payload's time, in seconds since 1970.
+pub const TIMESTAMP_HEADER: &str = "Funduq-Timestamp";
+
+/// The HTTP header of a KYOK call that carries the agent's signature over its payload.
+pub const SIGNATURE_HEADER: &str = "Funduq-Signature";
+
 /// Whether a payload stamped with one time is fresh at another, both in seconds since 1970.
 ///
 /// The verifier of a `cancel`, a `view` or a `kyok-call` checks this beside the signature; the other families

@@ -1,8 +1,9 @@
-//! The project's own automation: `cargo xtask ci`, `cargo xtask interop`.
+//! The project's own automation: `cargo xtask ci`, `cargo xtask interop`, `cargo xtask vectors`.
 
 mod ci;
 mod interop;
 mod shell;
+mod vectors;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,8 @@ enum Task {
         /// The suites to run, by their folders in `interop/`; all of them when none is named.
         suites: Vec<String>,
     },
+    /// The published contract: writes `contract-vectors.json`, or checks that nothing is missing from it.
+    Vectors(vectors::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -34,5 +37,6 @@ fn main() -> anyhow::Result<()> {
     match cli.task {
         Task::Ci => ci::run(&workspace),
         Task::Interop { suites } => interop::run(&workspace, &suites),
+        Task::Vectors(args) => vectors::run(workspace.root(), &args),
     }
 }

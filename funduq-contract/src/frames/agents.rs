@@ -119,6 +119,7 @@ pub struct VerdictFrame {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct VerdictFrameFields {
     run_id: RunId,
+    #[serde(deserialize_with = "crate::shapes::at_least_one")]
     attempt: u32,
     verdict: VerdictWord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,6 +173,7 @@ pub struct EventFrame {
     /// The run.
     pub run_id: RunId,
     /// Which event of the run it is, from 1.
+    #[serde(deserialize_with = "crate::shapes::at_least_one")]
     #[schemars(range(min = 1))]
     pub number: u64,
     /// The AG-UI event, as the bytes that the agent made. funduq judges it at intake: one that is malformed ends the
@@ -223,6 +225,9 @@ pub struct ErrFrame {
     pub run_id: Option<RunId>,
     /// Why, for a machine.
     pub code: PortErrorCode,
+    /// The event to send on from, where the code is `gap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<u64>,
     /// Why, for a person.
     pub message: String,
 }
@@ -230,18 +235,32 @@ pub struct ErrFrame {
 impl ErrFrame {
     /// Says a port's error in answer to a request.
     pub fn to_request(id: u64, error: &PortError) -> Self {
-        Self { id: Some(id), run_id: None, code: error.code(), message: error.to_string() }
+        Self { id: Some(id), ..Self::saying(error) }
     }
 
     /// Says a port's error about a run, in answer to a frame without a number.
     pub fn about_run(run_id: RunId, error: &PortError) -> Self {
-        Self { id: None, run_id: Some(run_id), code: error.code(), message: error.to_string() }
+        Self { run_id: Some(run_id), ..Self::saying(error) }
+    }
+
+    fn saying(error: &PortError) -> Self {
+        let expected = match error {
+            PortError::Gap { expected, .. } => Some(*expected),
+            _ => None,
+        };
+        Self { id: None, run_id: None, code: error.code(), expected, message: error.to_string() }
     }
 }
 
 impl From<&super::MalformedFrame> for ErrFrame {
     fn from(malformed: &super::MalformedFrame) -> Self {
-        Self { id: None, run_id: None, code: PortErrorCode::MalformedFrame, message: malformed.to_string() }
+        Self {
+            id: None,
+            run_id: None,
+            code: PortErrorCode::MalformedFrame,
+            expected: None,
+            message: malformed.to_string(),
+        }
     }
 }
 

@@ -82,13 +82,13 @@ pub trait FunduqPort: Send + Sync + 'static {
     /// Publishes the link's agents: exactly these, so that a name left out is offline from now on.
     ///
     /// # Errors
-    /// [`PortError::LinkClosed`], [`PortError::AgentInUse`], or [`PortError::Invalid`] for a name given twice.
+    /// [`PortError::LinkClosed`], or [`PortError::Invalid`] for a name given twice.
     async fn register(&self, link: LinkId, agents: Vec<Registration>) -> Result<(), PortError>;
 
     /// Deletes the record of an agent that this link serves.
     ///
     /// # Errors
-    /// [`PortError::UnknownAgent`], or [`PortError::AgentHasThreads`].
+    /// [`PortError::UnknownAgent`], or [`PortError::AgentInUse`].
     async fn delete(&self, link: LinkId, name: &AgentName) -> Result<(), PortError>;
 
     /// The newest messages, at most `limit`, oldest first, of the thread of a run that this key holds.
@@ -102,11 +102,11 @@ pub trait FunduqPort: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<RelayedMessage>, PortError>;
 
-    /// Answers an offer, from the provider's own state and at once: the thread's next run waits for it. An answer
-    /// to another attempt than the open one matches nothing and is not an error.
+    /// Answers an offer, from the provider's own state and at once: the thread's next run waits for it. Posted to the
+    /// run's owner and not awaited; an answer to another attempt than the open one matches nothing.
     ///
     /// # Errors
-    /// [`PortError::LinkClosed`].
+    /// [`PortError::LinkClosed`]. What the owner makes of it comes back through [`ConnectedProvider::refused`].
     async fn answer(
         &self,
         link: LinkId,
@@ -116,10 +116,12 @@ pub trait FunduqPort: Send + Sync + 'static {
     ) -> Result<(), PortError>;
 
     /// Reports one event of a run, as the bytes that the agent made. Numbers count from 1 in each run: one that was
-    /// reported before is dropped, one that leaves some out is refused. Waits while the run's inbox is full.
+    /// reported before is dropped, one that leaves some out is refused. Posted to the run's owner; waits only while
+    /// its inbox is full.
     ///
     /// # Errors
-    /// [`PortError::NotHeld`] where the run is over or not this key's, or [`PortError::Gap`].
+    /// [`PortError::LinkClosed`], or [`PortError::NotHeld`] where that is known at once. What the owner makes of it
+    /// comes back through [`ConnectedProvider::received`] and [`ConnectedProvider::refused`].
     async fn report_event(
         &self,
         link: LinkId,

@@ -32,6 +32,22 @@ impl LinkClosed {
     }
 }
 
+/// The word is none of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no such word")]
+pub struct UnknownWord;
+
+impl std::str::FromStr for LinkClosed {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Replaced, Self::Evicted, Self::ShuttingDown]
+            .into_iter()
+            .find(|reason| reason.as_str() == word)
+            .ok_or(UnknownWord)
+    }
+}
+
 impl std::fmt::Display for LinkClosed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
@@ -55,15 +71,12 @@ pub enum PortError {
         /// The number that came.
         got: u64,
     },
-    /// Another connection of this key serves the agent.
-    #[error("the agent {0} is served over another link")]
+    /// An agent with a conversation behind it is not deleted.
+    #[error("the agent {0} has conversations behind it, so its record stays")]
     AgentInUse(AgentName),
     /// The key has no such agent or offering on this link.
     #[error("this link serves nothing named {0}")]
     UnknownAgent(AgentName),
-    /// An agent with a conversation behind it is not deleted.
-    #[error("the agent {0} has conversations behind it, so its record stays")]
-    AgentHasThreads(AgentName),
     /// What was asked makes no sense; the text says what and why.
     #[error("{0}")]
     Invalid(String),
@@ -82,12 +95,10 @@ pub enum PortErrorCode {
     NotHeld,
     /// An event's number leaves some out.
     Gap,
-    /// The agent is served over another link.
+    /// The agent has conversations behind it, so its record stays.
     AgentInUse,
     /// The link serves no such agent or offering.
     UnknownAgent,
-    /// The agent has conversations behind it.
-    AgentHasThreads,
     /// What was asked makes no sense.
     Invalid,
     /// funduq cannot do it now.
@@ -105,9 +116,22 @@ impl PortError {
             Self::Gap { .. } => PortErrorCode::Gap,
             Self::AgentInUse(_) => PortErrorCode::AgentInUse,
             Self::UnknownAgent(_) => PortErrorCode::UnknownAgent,
-            Self::AgentHasThreads(_) => PortErrorCode::AgentHasThreads,
             Self::Invalid(_) => PortErrorCode::Invalid,
             Self::Unavailable(_) => PortErrorCode::Unavailable,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reasons_word_is_the_one_on_the_wire_and_is_read_back() {
+        for reason in [LinkClosed::Replaced, LinkClosed::Evicted, LinkClosed::ShuttingDown] {
+            assert_eq!(serde_json::to_string(&reason).unwrap(), format!("\"{reason}\""));
+            assert_eq!(reason.as_str().parse(), Ok(reason));
+        }
+        assert_eq!("bored".parse::<LinkClosed>(), Err(UnknownWord));
     }
 }

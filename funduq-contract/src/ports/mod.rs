@@ -9,7 +9,7 @@ mod errors;
 mod llm;
 
 pub use agents::{ConnectedProvider, FunduqPort};
-pub use errors::{LinkClosed, LinkGone, PortError, PortErrorCode};
+pub use errors::{LinkClosed, LinkGone, PortError, PortErrorCode, UnknownWord};
 pub use llm::{ConnectedLlmProvider, LlmPort};
 
 /// Which link speaks: what `open` gives out, never used twice in one process.

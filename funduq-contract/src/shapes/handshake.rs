@@ -4,6 +4,7 @@ use crate::identity::{BadSignature, Identity, verify_signature};
 use crate::ids::RunId;
 use crate::keys::{Fingerprint, PublicKey, Signature};
 use crate::payload::{funduq_connect_payload, provider_connect_payload};
+use crate::ports::UnknownWord;
 use crate::tickets::{Nonce, Ticket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,9 +22,17 @@ pub struct Connect {
     /// The key's signature over the `provider-connect` payload, which names the funduq that is meant.
     pub proof: Signature,
     /// How many runs the provider takes at once; left out means no limit. At least 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_room")]
     #[schemars(range(min = 1))]
     pub concurrency: Option<u32>,
+}
+
+/// A provider that takes no run at once would only ever decline.
+fn some_room<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    match Option::<u32>::deserialize(deserializer)? {
+        Some(0) => Err(serde::de::Error::custom("0 where at least 1 is needed; leave it out for no limit")),
+        concurrency => Ok(concurrency),
+    }
 }
 
 impl Connect {
@@ -159,6 +168,17 @@ pub enum ConnectRefusal {
 }
 
 impl ConnectRefusal {
+    /// Every refusal.
+    pub const ALL: [Self; 7] = [
+        Self::TicketUnknown,
+        Self::TicketExpired,
+        Self::TicketForAnotherKey,
+        Self::BadProof,
+        Self::ShuttingDown,
+        Self::TooManyLinks,
+        Self::Malformed,
+    ];
+
     /// The word on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -178,6 +198,14 @@ impl ConnectRefusal {
             Self::TicketUnknown | Self::TicketExpired | Self::ShuttingDown | Self::TooManyLinks => true,
             Self::TicketForAnotherKey | Self::BadProof | Self::Malformed => false,
         }
+    }
+}
+
+impl std::str::FromStr for ConnectRefusal {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        Self::ALL.into_iter().find(|refusal| refusal.as_str() == word).ok_or(UnknownWord)
     }
 }
 
@@ -239,16 +267,9 @@ mod tests {
 
     #[test]
     fn each_refusals_word_is_the_one_on_the_wire() {
-        for code in [
-            ConnectRefusal::TicketUnknown,
-            ConnectRefusal::TicketExpired,
-            ConnectRefusal::TicketForAnotherKey,
-            ConnectRefusal::BadProof,
-            ConnectRefusal::ShuttingDown,
-            ConnectRefusal::TooManyLinks,
-            ConnectRefusal::Malformed,
-        ] {
+        for code in ConnectRefusal::ALL {
             assert_eq!(serde_json::to_string(&code).unwrap(), format!("\"{code}\""));
+            assert_eq!(code.as_str().parse(), Ok(code));
         }
     }
 }

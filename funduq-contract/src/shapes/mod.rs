@@ -24,3 +24,16 @@ pub use registration::{LlmRegistration, Registration};
 pub use run::{Ack, Cancel, DeliveredRun, Offer, Verdict};
 pub(crate) use run::{VerdictFields, VerdictWord, verdict_schema};
 pub use ticket::{TicketIssued, TicketRequest};
+
+/// Reads a number that counts from one.
+pub(crate) fn at_least_one<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de> + PartialEq + From<u8>,
+{
+    let number = T::deserialize(deserializer)?;
+    if number == T::from(0) {
+        return Err(serde::de::Error::custom("0 where at least 1 is needed"));
+    }
+    Ok(number)
+}

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Offer {
     /// Which offer of this run it is, from 1. The answer repeats it, so that one to an earlier offer matches nothing.
+    #[serde(deserialize_with = "super::at_least_one")]
     #[schemars(range(min = 1))]
     pub attempt: u32,
     /// The run.
