@@ -25,7 +25,7 @@ const source = (type) => ({ type, value: "https://example.com/x", mimeType: "ima
 const toolCall = { id: "tc", type: "function", function: { name: "f", arguments: "{}" }, encryptedValue: "e", metadata: { a: null } };
 const parts = [
   { type: "text", id: "1", text: "words", metadata: { a: 1 } },
-  { type: "image", source: source("url") },
+  { type: "image", id: "2", source: source("url"), metadata: { a: 1 } },
   { type: "audio", source: source("data") },
   { type: "video", source: { ...source("file"), provider: "p" } },
   { type: "document", source: source("url") },
