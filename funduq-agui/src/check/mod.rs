@@ -10,48 +10,75 @@ mod problem;
 pub use problem::Problem;
 pub(crate) use problem::{Flaw, place};
 
-use crate::json::{self, MAX_DEPTH, Scanner, Syntax};
-use crate::wire::{Field, Kind, Shape, Union};
+use crate::json::{self, Key, MAX_DEPTH, Scanner, Syntax};
+use crate::wire::{Field, Kind, Name, Shape, Union};
 
 type Checked<T = ()> = Result<T, Box<Flaw>>;
 
-/// What an object of an open union turned out to be.
-pub(crate) struct Tagged<'a> {
-    /// The place in [`Union::members`]; `None` for a tag that is not there.
-    pub(crate) member: Option<usize>,
-    /// The tag's value as it came, quotes included; `None` when there is no tag.
-    pub(crate) tag: Option<&'a str>,
+/// What the tag of an object of an open union says.
+pub(crate) enum Tag<'a> {
+    /// The place in [`Union::members`].
+    Known(usize),
+    /// Another value, as it came.
+    Unknown(&'a str),
+    /// There is none.
+    Absent,
 }
 
 /// Checks a whole text against a kind.
 pub(crate) fn text(kind: &'static Kind, text: &str) -> Checked {
     let mut checker = Checker::new(text);
-    checker.value(kind, 0)?;
-    Ok(checker.scan.end()?)
+    let checked = checker.value(kind, 0);
+    checker.whole(checked)
 }
 
 /// Checks a whole text as an object of an open union, and says which it is.
-pub(crate) fn tagged<'a>(union: &'static Union, text: &'a str) -> Checked<Tagged<'a>> {
+#[inline]
+pub(crate) fn tagged<'a>(union: &'static Union, text: &'a str) -> Checked<Tag<'a>> {
     let mut checker = Checker::new(text);
-    let tagged = checker.tagged(union, 0)?;
-    checker.scan.end()?;
-    Ok(tagged)
+    let checked = checker.tagged(union, 0);
+    let unknown = checker.unknown_tag;
+    Ok(match (checker.whole(checked)?, unknown) {
+        (Some(member), _) => Tag::Known(member),
+        (None, Some(tag)) => Tag::Unknown(tag),
+        (None, None) => Tag::Absent,
+    })
+}
+
+/// Checks that a text is one JSON value, and gives it without the white space around it.
+pub(crate) fn any(text: &str) -> Checked<&str> {
+    let mut checker = Checker::new(text);
+    let checked = checker.scan.value(0).map_err(Into::into);
+    checker.whole(checked)
 }
 
 struct Checker<'a> {
     scan: Scanner<'a>,
+    /// The last tag that no union knew.
+    unknown_tag: Option<&'a str>,
 }
 
 impl<'a> Checker<'a> {
     fn new(text: &'a str) -> Self {
         let mut scan = Scanner::new(text);
         scan.space();
-        Self { scan }
+        Self { scan, unknown_tag: None }
+    }
+
+    /// Ends a check: nothing may follow, and a breach of the grammar is where the scanner is.
+    fn whole<T>(mut self, checked: Checked<T>) -> Checked<T> {
+        let checked = checked.and_then(|checked| Ok(self.scan.end().map(|()| checked)?));
+        checked.map_err(|flaw| flaw.at(self.scan.at()))
     }
 
     /// Checks the value that stands here, inside `depth` open containers.
     fn value(&mut self, kind: &'static Kind, depth: usize) -> Checked {
         match kind {
+            // By far the most common.
+            Kind::Text if self.scan.peek() == Some(b'"') => {
+                self.scan.string()?;
+                Ok(())
+            }
             Kind::Object(shape) => self.object(shape, depth),
             Kind::Union(union) => self.tagged(union, depth).map(drop),
             Kind::List { items, min } => self.list(items, *min, depth),
@@ -64,7 +91,7 @@ impl<'a> Checker<'a> {
     }
 
     fn object(&mut self, shape: &'static Shape, depth: usize) -> Checked {
-        let mut members = Members::of(shape);
+        let mut members = Seen::of(shape);
         let mut more = self.enter(b'{', b'}', "an object", depth)?;
         while more {
             let key = self.scan.key()?;
@@ -74,45 +101,45 @@ impl<'a> Checker<'a> {
         members.complete()
     }
 
-    /// Checks an object whose shape hangs on its tag. Members before the tag are
-    /// stepped over and checked when the shape is known: most need one look then.
-    fn tagged(&mut self, union: &'static Union, depth: usize) -> Checked<Tagged<'a>> {
-        let mut early = Early::default();
+    /// Checks an object whose shape hangs on its tag; gives the member's place. Members
+    /// before the tag are stepped over and checked when the shape is known: most need
+    /// one look then.
+    fn tagged(&mut self, union: &'static Union, depth: usize) -> Checked<Option<usize>> {
+        let mut early: Option<Early<'_>> = None;
         let mut more = self.enter(b'{', b'}', "an object", depth)?;
         while more {
             let key = self.scan.key()?;
             let value = self.scan.value(depth + 1)?;
-            if json::is_key(key, union.tag) {
-                let name = json::body(value).map(json::decode);
-                let find = |name: &str| union.members.iter().position(|(tag, _)| *tag == name);
-                let member = name.as_deref().and_then(find);
-                match member {
-                    Some(member) => {
-                        let shape = union.members[member].1;
-                        self.rest(shape, union.tag, &early, depth)?;
-                    }
-                    None => self.unknown_rest(union.tag, depth)?,
-                }
-                return Ok(Tagged { member, tag: Some(value) });
+            if !key.is(&union.tag) {
+                early.get_or_insert_default().push(key, value);
+                more = self.scan.next(b'}')?;
+                continue;
             }
-            early.push(key, value);
-            more = self.scan.next(b'}')?;
+            let member = json::body(value).and_then(|tag| union.find(tag));
+            match member {
+                Some(member) => self.rest(union.members[member].1, early.as_ref(), depth)?,
+                None => {
+                    self.unknown_tag = Some(value);
+                    self.unknown_rest(&union.tag, depth)?;
+                }
+            }
+            return Ok(member);
         }
-        Ok(Tagged { member: None, tag: None })
+        self.unknown_tag = None;
+        Ok(None)
     }
 
     /// Checks the members before the tag, then those after it.
-    fn rest(&mut self, shape: &'static Shape, tag: &'static str, early: &Early<'a>, depth: usize) -> Checked {
-        let mut members = Members::of(shape);
-        members.take(tag)?;
-        for (key, value) in early.iter() {
+    fn rest(&mut self, shape: &'static Shape, early: Option<&Early<'a>>, depth: usize) -> Checked {
+        let mut members = Seen::after_tag(shape);
+        for (key, value) in early.into_iter().flat_map(Early::iter) {
             if let Some(field) = members.take(key)? {
-                let mut checker = Checker { scan: Scanner::new(value) };
+                let mut checker = Checker::new(value);
                 let checked = match field.kind.is_leaf(value) {
                     true => leaf::check(&field.kind, value),
                     false => checker.value(&field.kind, depth + 1),
                 };
-                checked.map_err(|flaw| flaw.in_member(field.name))?;
+                checked.map_err(|flaw| flaw.in_member(field.name.as_str()))?;
             }
         }
         while self.scan.next(b'}')? {
@@ -124,21 +151,23 @@ impl<'a> Checker<'a> {
 
     /// Steps over the members after a tag that is not known. Another tag would make
     /// it a known one for the next reader.
-    fn unknown_rest(&mut self, tag: &'static str, depth: usize) -> Checked {
+    fn unknown_rest(&mut self, tag: &'static Name, depth: usize) -> Checked {
         while self.scan.next(b'}')? {
             let key = self.scan.key()?;
-            if json::is_key(key, tag) {
-                return Err(Flaw::new(Problem::Repeated).in_member(tag));
+            if key.is(tag) {
+                return Err(Flaw::new(Problem::Repeated).in_member(tag.as_str()));
             }
             self.scan.value(depth + 1)?;
         }
         Ok(())
     }
 
-    #[inline]
-    fn member(&mut self, members: &mut Members, key: &str, depth: usize) -> Checked {
+    #[inline(always)]
+    fn member(&mut self, members: &mut Seen, key: Key<'_>, depth: usize) -> Checked {
         match members.take(key)? {
-            Some(field) => self.value(&field.kind, depth + 1).map_err(|flaw| flaw.in_member(field.name)),
+            Some(field) => {
+                self.value(&field.kind, depth + 1).map_err(|flaw| flaw.in_member(field.name.as_str()))
+            }
             None => {
                 self.scan.value(depth + 1)?;
                 Ok(())
@@ -164,9 +193,17 @@ impl<'a> Checker<'a> {
             return Err(Flaw::new(Problem::wrong_type(expected, value)));
         }
         if depth >= MAX_DEPTH {
-            return Err(self.scan.fault(Syntax::Depth).into());
+            return Err(Syntax::Depth.into());
         }
         Ok(self.scan.open(close)?)
+    }
+}
+
+impl Union {
+    /// The place of the member that has this tag, given still escaped.
+    #[inline]
+    fn find(&self, tag: &str) -> Option<usize> {
+        self.place(tag).or_else(|| if tag.contains('\\') { self.place(&json::decode(tag)) } else { None })
     }
 }
 
@@ -182,54 +219,62 @@ impl Kind {
 }
 
 /// Which of a shape's declared members have come, one bit each.
-struct Members {
+struct Seen {
     shape: &'static Shape,
     seen: u64,
+    /// The member after the last that came: most producers keep the declared order.
+    next: usize,
 }
 
-impl Members {
+impl Seen {
     fn of(shape: &'static Shape) -> Self {
-        Self { shape, seen: 0 }
+        Self { shape, seen: 0, next: 0 }
+    }
+
+    /// The same after the tag, which is the first declared member of every shape in a union.
+    fn after_tag(shape: &'static Shape) -> Self {
+        Self { shape, seen: 1, next: 1 }
     }
 
     /// Marks the member that `key` names; `None` when the shape does not declare it.
-    #[inline]
-    fn take(&mut self, key: &str) -> Checked<Option<&'static Field>> {
+    #[inline(always)]
+    fn take(&mut self, key: Key<'_>) -> Checked<Option<&'static Field>> {
         let fields = self.shape.fields;
-        let found = match fields.iter().position(|field| field.name == key) {
-            None if key.contains('\\') => fields.iter().position(|field| json::is_key(key, field.name)),
+        let found = match self.shape.place(key.text, self.next) {
+            None if key.escaped => self.shape.place(&json::decode(key.text), self.next),
             found => found,
         };
         let Some(index) = found else { return Ok(None) };
         let field = &fields[index];
         if self.seen & 1 << index != 0 {
-            return Err(Flaw::new(Problem::Repeated).in_member(field.name));
+            return Err(Flaw::new(Problem::Repeated).in_member(field.name.as_str()));
         }
         self.seen |= 1 << index;
+        self.next = index + 1;
         Ok(Some(field))
     }
 
     /// Refuses an object whose required members did not all come.
     fn complete(&self) -> Checked {
-        for (index, field) in self.shape.fields.iter().enumerate() {
-            if field.required && self.seen & 1 << index == 0 {
-                return Err(Flaw::new(Problem::Missing).in_member(field.name));
-            }
+        let missing = self.shape.required & !self.seen;
+        if missing != 0 {
+            let field = &self.shape.fields[missing.trailing_zeros() as usize];
+            return Err(Flaw::new(Problem::Missing).in_member(field.name.as_str()));
         }
         Ok(())
     }
 }
 
-/// Members that came before the tag. The first few need no allocation.
+/// Seen that came before the tag. The first few need no allocation.
 #[derive(Default)]
 struct Early<'a> {
-    few: [(&'a str, &'a str); 4],
+    few: [(Key<'a>, &'a str); 4],
     count: usize,
-    more: Vec<(&'a str, &'a str)>,
+    more: Vec<(Key<'a>, &'a str)>,
 }
 
 impl<'a> Early<'a> {
-    fn push(&mut self, key: &'a str, value: &'a str) {
+    fn push(&mut self, key: Key<'a>, value: &'a str) {
         match self.few.get_mut(self.count) {
             Some(slot) => {
                 *slot = (key, value);
@@ -239,7 +284,7 @@ impl<'a> Early<'a> {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn iter(&self) -> impl Iterator<Item = (Key<'a>, &'a str)> {
         self.few[..self.count].iter().chain(&self.more).copied()
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::{self, MAX_DEPTH, Syntax};
+use crate::json::{MAX_DEPTH, Syntax};
 
 /// What is wrong with a value. Says nothing of the value itself, which may be private.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,16 +62,17 @@ impl Problem {
     }
 }
 
-impl From<json::Fault> for Problem {
-    fn from(fault: json::Fault) -> Self {
-        let reason = match fault.syntax {
+impl Problem {
+    /// A breach of the grammar at this byte.
+    pub(crate) fn of_syntax(syntax: Syntax, at: usize) -> Self {
+        let reason = match syntax {
             Syntax::Depth => return Self::TooDeep,
             Syntax::End => "it ends inside a value",
             Syntax::Unexpected => "an unexpected character",
             Syntax::Escape => "a backslash that starts no escape",
             Syntax::Control => "a control character that is not escaped",
         };
-        Self::NotJson { at: fault.at, reason }
+        Self::NotJson { at, reason }
     }
 }
 
@@ -119,8 +120,8 @@ enum Segment {
 
 impl Flaw {
     #[cold]
-    pub(crate) fn new(problem: impl Into<Problem>) -> Box<Self> {
-        Box::new(Self { segments: Vec::new(), problem: problem.into() })
+    pub(crate) fn new(problem: Problem) -> Box<Self> {
+        Box::new(Self { segments: Vec::new(), problem })
     }
 
     /// The same, seen from the object that has it in this member.
@@ -134,6 +135,14 @@ impl Flaw {
     #[cold]
     pub(crate) fn in_item(mut self: Box<Self>, index: usize) -> Box<Self> {
         self.segments.push(Segment::Item(index));
+        self
+    }
+
+    /// The same, with the byte that a breach of the grammar is at.
+    pub(crate) fn at(mut self: Box<Self>, place: usize) -> Box<Self> {
+        if let Problem::NotJson { at, .. } = &mut self.problem {
+            *at = place;
+        }
         self
     }
 
@@ -155,9 +164,11 @@ impl Flaw {
     }
 }
 
-impl From<json::Fault> for Box<Flaw> {
-    fn from(fault: json::Fault) -> Self {
-        Flaw::new(fault)
+impl From<Syntax> for Box<Flaw> {
+    /// Where it is, [`Flaw::at`] adds: the scanner knows it.
+    #[cold]
+    fn from(syntax: Syntax) -> Self {
+        Flaw::new(Problem::of_syntax(syntax, 0))
     }
 }
 
@@ -195,10 +206,9 @@ mod tests {
         assert_eq!(say(Problem::wrong_type("a string", "12")), "must be a string, but is a number");
         assert_eq!(say(Problem::NotOneOf(&["tool"])), "must be \"tool\"");
         assert_eq!(say(Problem::NotOneOf(&["a", "b"])), "must be one of \"a\", \"b\"");
-        let fault = json::Fault { at: 3, syntax: Syntax::End };
-        assert_eq!(say(fault.into()), "is not JSON: it ends inside a value at byte 3");
+        assert_eq!(say(Problem::of_syntax(Syntax::End, 3)), "is not JSON: it ends inside a value at byte 3");
         assert_eq!(
-            say(json::Fault { at: 3, syntax: Syntax::Depth }.into()),
+            say(Problem::of_syntax(Syntax::Depth, 3)),
             "has more than 128 objects and arrays inside one another"
         );
     }

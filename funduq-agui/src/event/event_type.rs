@@ -90,7 +90,8 @@ mod tests {
         assert_eq!(members.len(), 31);
         assert_eq!(EventType::KNOWN.len(), members.len());
         for (known, (name, _)) in EventType::KNOWN.iter().zip(members) {
-            assert_eq!(known.as_str(), *name);
+            let name = name.as_str();
+            assert_eq!(known.as_str(), name);
             assert_eq!(EventType::from_name(name), *known);
         }
     }

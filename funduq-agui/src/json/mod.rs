@@ -5,7 +5,7 @@ mod text;
 
 use std::borrow::Cow;
 
-pub(crate) use scan::{Fault, Scanner, Syntax};
+pub(crate) use scan::{Key, Scanner, Syntax};
 pub(crate) use text::{decode, encode, is_lossless};
 
 /// The most levels of objects and arrays that may be open inside one another,
@@ -26,7 +26,7 @@ impl<'a> Members<'a> {
             let mut more = scan.open(b'}');
             while let Ok(true) = more {
                 let (Ok(key), Ok(value)) = (scan.key(), scan.value(0)) else { break };
-                members.push((key, value));
+                members.push((key.text, value));
                 more = scan.next(b'}');
             }
         }

@@ -1,6 +1,11 @@
 //! The scanner: walks JSON text by its grammar (RFC 8259) and hands out slices of it.
+//!
+//! Every event of every run passes through here, most of them a hundred bytes. The steps
+//! taken for each key and string are therefore inlined by command: left to itself the
+//! compiler calls them, which costs a quarter of the whole.
 
-use super::MAX_DEPTH;
+use super::{MAX_DEPTH, decode};
+use crate::wire::{Name, Spelling};
 
 /// A place in a JSON text. Callers walk containers with [`Scanner::open`],
 /// [`Scanner::key`] and [`Scanner::next`], and values with [`Scanner::value`].
@@ -10,16 +15,25 @@ pub(crate) struct Scanner<'a> {
     at: usize,
 }
 
-/// Where a text stops being JSON, and why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// The byte offset in the scanned text.
-    pub(crate) at: usize,
-    /// What was wrong there.
-    pub(crate) syntax: Syntax,
+/// A member's key.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Key<'a> {
+    /// Without its quotes, still escaped.
+    pub(crate) text: &'a str,
+    /// Whether it has an escape.
+    pub(crate) escaped: bool,
 }
 
-/// A breach of the JSON grammar, or of the depth limit.
+impl Key<'_> {
+    /// Whether it spells this name.
+    #[inline(always)]
+    pub(crate) fn is(&self, name: &Name) -> bool {
+        name.is(&Spelling::of(self.text)) || (self.escaped && decode(self.text) == name.as_str())
+    }
+}
+
+/// A breach of the JSON grammar, or of the depth limit. Where it is, the scanner that
+/// met it says: an error this small is cheap to pass through every step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// The text ended inside a value.
@@ -56,7 +70,7 @@ impl<'a> Scanner<'a> {
     /// Steps into the object or array that starts here and ends with `close`;
     /// says whether it has anything in it.
     #[inline]
-    pub(crate) fn open(&mut self, close: u8) -> Result<bool, Fault> {
+    pub(crate) fn open(&mut self, close: u8) -> Result<bool, Syntax> {
         self.at += 1;
         self.space();
         match self.peek() {
@@ -65,14 +79,14 @@ impl<'a> Scanner<'a> {
                 Ok(false)
             }
             Some(_) => Ok(true),
-            None => Err(self.fault(Syntax::End)),
+            None => Err(Syntax::End),
         }
     }
 
     /// After an item or member: steps over the comma to the next (`true`), or
     /// over the closing byte (`false`).
     #[inline]
-    pub(crate) fn next(&mut self, close: u8) -> Result<bool, Fault> {
+    pub(crate) fn next(&mut self, close: u8) -> Result<bool, Syntax> {
         self.space();
         match self.peek() {
             Some(b',') => {
@@ -88,15 +102,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over a member's key and colon; gives the key without its quotes, still escaped.
-    #[inline]
-    pub(crate) fn key(&mut self) -> Result<&'a str, Fault> {
+    /// Steps over a member's key and colon; gives the key.
+    #[inline(always)]
+    pub(crate) fn key(&mut self) -> Result<Key<'a>, Syntax> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected());
         }
         let start = self.at + 1;
-        self.string()?;
-        let key = &self.text[start..self.at - 1];
+        let escaped = self.string()?;
+        let key = Key { text: &self.text[start..self.at - 1], escaped };
         self.space();
         if self.peek() != Some(b':') {
             return Err(self.unexpected());
@@ -107,11 +121,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Steps over a whole value that stands inside `depth` open containers; gives its text.
-    #[inline]
-    pub(crate) fn value(&mut self, depth: usize) -> Result<&'a str, Fault> {
+    #[inline(always)]
+    pub(crate) fn value(&mut self, depth: usize) -> Result<&'a str, Syntax> {
         let start = self.at;
         match self.peek() {
-            Some(b'"') => self.string()?,
+            Some(b'"') => {
+                self.string()?;
+            }
             Some(b'{' | b'[') => self.container(depth)?,
             _ => self.scalar()?,
         }
@@ -119,33 +135,32 @@ impl<'a> Scanner<'a> {
     }
 
     /// Refuses anything but white space up to the end of the text.
-    pub(crate) fn end(&mut self) -> Result<(), Fault> {
+    pub(crate) fn end(&mut self) -> Result<(), Syntax> {
         self.space();
-        if self.peek().is_some() { Err(self.fault(Syntax::Unexpected)) } else { Ok(()) }
+        if self.peek().is_some() { Err(Syntax::Unexpected) } else { Ok(()) }
     }
 
-    /// A fault at this place.
-    #[cold]
-    pub(crate) fn fault(&self, syntax: Syntax) -> Fault {
-        Fault { at: self.at, syntax }
+    /// How far it came, in bytes. After an error, where that is.
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 
     #[cold]
-    fn unexpected(&self) -> Fault {
-        self.fault(if self.peek().is_none() { Syntax::End } else { Syntax::Unexpected })
+    fn unexpected(&self) -> Syntax {
+        if self.peek().is_none() { Syntax::End } else { Syntax::Unexpected }
     }
 
     /// Steps over an object or array with all that is in it. No recursion: one bit
     /// per open level says whether it is an object, which is why the depth limit
     /// is no more than the bits of a `u128`.
-    fn container(&mut self, depth: usize) -> Result<(), Fault> {
+    fn container(&mut self, depth: usize) -> Result<(), Syntax> {
         let mut objects: u128 = 0;
         let mut levels = 0;
         loop {
             match self.peek() {
                 Some(open @ (b'{' | b'[')) => {
                     if depth + levels >= MAX_DEPTH {
-                        return Err(self.fault(Syntax::Depth));
+                        return Err(Syntax::Depth);
                     }
                     let is_object = open == b'{';
                     if self.open(if is_object { b'}' } else { b']' })? {
@@ -157,7 +172,9 @@ impl<'a> Scanner<'a> {
                         continue;
                     }
                 }
-                Some(b'"') => self.string()?,
+                Some(b'"') => {
+                    self.string()?;
+                }
                 _ => self.scalar()?,
             }
             // A value is complete: close what ends here, up to the next value.
@@ -178,58 +195,88 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over the string that starts here.
-    #[inline]
-    fn string(&mut self) -> Result<(), Fault> {
+    /// Steps over the string that starts here; says whether it has an escape.
+    #[inline(always)]
+    pub(crate) fn string(&mut self) -> Result<bool, Syntax> {
         self.at += 1;
+        let mut escaped = false;
         loop {
             self.plain();
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(escaped);
                 }
-                Some(b'\\') => self.escape()?,
-                Some(_) => return Err(self.fault(Syntax::Control)),
-                None => return Err(self.fault(Syntax::End)),
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                Some(_) => return Err(Syntax::Control),
+                None => return Err(Syntax::End),
             }
         }
     }
 
     /// Steps over text up to a quote, a backslash or a control character.
-    #[inline]
+    #[inline(always)]
     fn plain(&mut self) {
-        let bytes = self.text.as_bytes();
-        while let Some(block) = bytes.get(self.at..self.at + 16) {
-            // No early exit inside a block, so that it compiles to a few vector instructions.
-            if block.iter().fold(false, |stop, &byte| stop | stops(byte)) {
-                break;
-            }
-            self.at += 16;
-        }
-        while bytes.get(self.at).is_some_and(|&byte| !stops(byte)) {
-            self.at += 1;
+        // Most texts are short; a long one is worth the wider steps.
+        if !self.words(6) {
+            self.long_plain();
         }
     }
 
-    #[cold]
-    fn escape(&mut self) -> Result<(), Fault> {
+    #[inline(never)]
+    fn long_plain(&mut self) {
+        let (blocks, _) = self.text.as_bytes()[self.at..].as_chunks::<64>();
+        for block in blocks {
+            // No way out of a block, so that it compiles to a few vector instructions.
+            if block.iter().fold(false, |stop, byte| stop | is_stop(*byte)) {
+                break;
+            }
+            self.at += 64;
+        }
+        if !self.words(usize::MAX) {
+            let rest = &self.text.as_bytes()[self.at..];
+            self.at += rest.iter().position(|byte| is_stop(*byte)).unwrap_or(rest.len());
+        }
+    }
+
+    /// Steps over plain text by words of eight bytes, so many at most; says whether it
+    /// came to the end of it.
+    #[inline(always)]
+    fn words(&mut self, limit: usize) -> bool {
+        let (words, _) = self.text.as_bytes()[self.at..].as_chunks::<8>();
+        let words = &words[..words.len().min(limit)];
+        for (index, word) in words.iter().enumerate() {
+            let stops = stops(u64::from_le_bytes(*word));
+            if stops != 0 {
+                self.at += 8 * index + (stops.trailing_zeros() / 8) as usize;
+                return true;
+            }
+        }
+        self.at += 8 * words.len();
+        false
+    }
+
+    #[inline(never)]
+    fn escape(&mut self) -> Result<(), Syntax> {
         let bytes = self.text.as_bytes();
         match bytes.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
             Some(b'u') => match bytes.get(self.at + 2..self.at + 6) {
                 Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => self.at += 6,
-                Some(_) => return Err(self.fault(Syntax::Escape)),
-                None => return Err(self.fault(Syntax::End)),
+                Some(_) => return Err(Syntax::Escape),
+                None => return Err(Syntax::End),
             },
-            Some(_) => return Err(self.fault(Syntax::Escape)),
-            None => return Err(self.fault(Syntax::End)),
+            Some(_) => return Err(Syntax::Escape),
+            None => return Err(Syntax::End),
         }
         Ok(())
     }
 
     /// Steps over a number, `true`, `false` or `null`.
-    fn scalar(&mut self) -> Result<(), Fault> {
+    fn scalar(&mut self) -> Result<(), Syntax> {
         match self.peek() {
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
@@ -239,7 +286,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Fault> {
+    fn word(&mut self, word: &str) -> Result<(), Syntax> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
                 return Err(self.unexpected());
@@ -249,7 +296,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Result<(), Syntax> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -273,7 +320,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Steps over one or more digits.
-    fn digits(&mut self) -> Result<(), Fault> {
+    fn digits(&mut self) -> Result<(), Syntax> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
@@ -283,7 +330,20 @@ impl<'a> Scanner<'a> {
 }
 
 /// Whether a byte ends a run of plain text inside a string.
-#[inline]
-fn stops(byte: u8) -> bool {
+#[inline(always)]
+fn is_stop(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// Marks, by its high bit, the first byte of eight that is a quote, a backslash or a
+/// control character; 0 when none is. Bytes above that one may be marked wrongly.
+#[inline]
+fn stops(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = ONES << 7;
+    let quote = word ^ (ONES * b'"' as u64);
+    let backslash = word ^ (ONES * b'\\' as u64);
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (zero(quote) | zero(backslash) | control) & HIGH
 }

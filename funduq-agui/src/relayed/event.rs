@@ -10,7 +10,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::check::{self, Flaw, Problem};
+use crate::check::{self, Flaw, Problem, Tag};
 use crate::event::{Event, EventType, RunFinishedOutcome};
 use crate::json::{self, Members};
 
@@ -27,9 +27,15 @@ pub const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
 pub struct RelayedEvent {
     json: Arc<str>,
     event_type: EventType,
-    /// Set for a type that is not known.
-    unknown_name: Option<Arc<str>>,
-    terminal: Option<Terminal>,
+    rare: Option<Arc<Rare>>,
+}
+
+/// What few events have, kept apart so that the many are small.
+#[derive(PartialEq, Eq)]
+enum Rare {
+    /// The `type` of an event whose type is not known.
+    Name(Box<str>),
+    Terminal(Terminal),
 }
 
 /// How a terminal event ends its run.
@@ -101,21 +107,21 @@ impl RelayedEvent {
         if json.len() > MAX_EVENT_BYTES {
             return Err(Flaw::new(Problem::TooLarge { limit: MAX_EVENT_BYTES }).into());
         }
-        let tagged = check::tagged(&Event::UNION, &json)?;
-        let Some(tag) = tagged.tag else {
-            return Err(Flaw::new(Problem::Missing).in_member("type").into());
+        let (event_type, rare) = match check::tagged(&Event::UNION, &json)? {
+            Tag::Known(index) => {
+                let event_type = EventType::KNOWN[index];
+                (event_type, terminal(event_type, &json).map(Rare::Terminal))
+            }
+            Tag::Unknown(tag) => match json::body(tag) {
+                Some(name) => (EventType::Unknown, Some(Rare::Name(json::decode(name).into()))),
+                None => {
+                    let problem = Problem::wrong_type("a string", tag);
+                    return Err(Flaw::new(problem).in_member("type").into());
+                }
+            },
+            Tag::Absent => return Err(Flaw::new(Problem::Missing).in_member("type").into()),
         };
-        let Some(index) = tagged.member else {
-            let Some(name) = json::body(tag) else {
-                let problem = Problem::wrong_type("a string", tag);
-                return Err(Flaw::new(problem).in_member("type").into());
-            };
-            let unknown_name = Some(json::decode(name).into());
-            return Ok(Self { json, event_type: EventType::Unknown, unknown_name, terminal: None });
-        };
-        let event_type = EventType::KNOWN[index];
-        let terminal = terminal(event_type, &json);
-        Ok(Self { json, event_type, unknown_name: None, terminal })
+        Ok(Self { json, event_type, rare: rare.map(Arc::new) })
     }
 
     /// The event as JSON: exactly the bytes that came.
@@ -139,13 +145,19 @@ impl RelayedEvent {
     /// The event's `type` as it stands on the wire, for unknown types too.
     #[must_use]
     pub fn type_name(&self) -> &str {
-        self.unknown_name.as_deref().unwrap_or_else(|| self.event_type.as_str())
+        match self.rare.as_deref() {
+            Some(Rare::Name(name)) => name,
+            _ => self.event_type.as_str(),
+        }
     }
 
     /// How this event ends its run; `None` when it does not.
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
-        self.terminal.clone()
+        match self.rare.as_deref() {
+            Some(Rare::Terminal(terminal)) => Some(terminal.clone()),
+            _ => None,
+        }
     }
 }
 
@@ -201,7 +213,6 @@ impl From<Event> for RelayedEvent {
         let json = serde_json::to_string(&event).expect("wire types have string keys and JSON values only");
         let name = Members::of(&json).text("type").unwrap_or_default();
         let event_type = EventType::from_name(&name);
-        let unknown_name = (event_type == EventType::Unknown).then(|| name.into());
         let terminal = match &event {
             Event::RunFinished(finished) => Some(Terminal::RunFinished(match &finished.outcome {
                 None | Some(RunFinishedOutcome::Success(_)) => Outcome::Success,
@@ -212,7 +223,9 @@ impl From<Event> for RelayedEvent {
             Event::RunError(error) => Some(Terminal::RunError { code: error.code.as_deref().map(Arc::from) }),
             _ => None,
         };
-        Self { json: json.into(), event_type, unknown_name, terminal }
+        let unknown = event_type == EventType::Unknown;
+        let rare = if unknown { Some(Rare::Name(name.into())) } else { terminal.map(Rare::Terminal) };
+        Self { json: json.into(), event_type, rare: rare.map(Arc::new) }
     }
 }
 

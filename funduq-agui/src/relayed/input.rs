@@ -14,7 +14,7 @@ use super::resume::RelayedResume;
 use crate::RawObject;
 use crate::check::{self, Flaw, Problem};
 use crate::input::RunAgentInput;
-use crate::json::{self, Members, Scanner};
+use crate::json::{self, Members};
 use crate::wire::Wire;
 
 /// The most bytes of one run input: 16 MiB. A client sends its whole history each time.
@@ -119,10 +119,7 @@ impl RelayedInput {
             return Err(Flaw::new(Problem::TooLarge { limit: MAX_INPUT_BYTES }).into());
         }
         let text = std::str::from_utf8(json).map_err(|_| Flaw::new(Problem::NotUtf8))?;
-        let mut scan = Scanner::new(text);
-        scan.space();
-        let value = scan.value(0).and_then(|value| scan.end().map(|()| value)).map_err(Flaw::new)?;
-        Ok(Self::read(value)?)
+        Ok(Self::read(check::any(text)?)?)
     }
 
     /// The same for a value whose syntax has been checked.

@@ -19,9 +19,11 @@ fn walk<'a>(kind: &'static Kind, value: &'a str) -> Cow<'a, str> {
     match kind {
         Kind::Object(shape) => object(shape, value),
         Kind::Union(union) => {
-            let tag = Members::of(value).text(union.tag);
-            let member = union.members.iter().find(|(name, _)| Some(*name) == tag.as_deref());
-            member.map_or(Cow::Borrowed(value), |(_, shape)| object(shape, value))
+            let tag = Members::of(value).text(union.tag.as_str());
+            match tag.and_then(|tag| union.place(&tag)) {
+                Some(member) => object(union.members[member].1, value),
+                None => Cow::Borrowed(value),
+            }
         }
         Kind::List { items, .. } | Kind::TextOrList(items) => list(items, value),
         _ => Cow::Borrowed(value),
@@ -32,7 +34,7 @@ fn object<'a>(shape: &'static Shape, value: &'a str) -> Cow<'a, str> {
     let mut changed = false;
     let mut kept = Vec::new();
     for (key, value) in Members::of(value).iter() {
-        let field = shape.fields.iter().find(|field| json::is_key(key, field.name));
+        let field = shape.place(&json::decode(key), 0).map(|place| &shape.fields[place]);
         let value = match field {
             Some(Field { required: false, .. }) if value == "null" => {
                 changed = true;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::input::InvalidInput;
 use super::legacy::without_nulls;
 use crate::check::{self, Flaw, Problem};
-use crate::json::{self, Members, Scanner};
+use crate::json::{self, Members};
 use crate::message::{Message, Role};
 use crate::wire::Wire;
 
@@ -32,10 +32,7 @@ impl RelayedMessage {
     /// # Errors
     /// [`InvalidInput`] with the member that is wrong.
     pub fn parse(json: &str) -> Result<Self, InvalidInput> {
-        let mut scan = Scanner::new(json);
-        scan.space();
-        let value = scan.value(0).and_then(|value| scan.end().map(|()| value));
-        Ok(Self::read(value.map_err(Flaw::new)?)?)
+        Ok(Self::read(check::any(json)?)?)
     }
 
     /// The same for a value whose syntax has been checked.

@@ -11,7 +11,7 @@ use super::input::InvalidInput;
 use super::legacy::without_nulls;
 use crate::check::{self, Flaw, Problem};
 use crate::interrupt::{ResumeEntry, ResumeStatus};
-use crate::json::{self, Members, Scanner};
+use crate::json::{self, Members};
 use crate::wire::Wire;
 
 /// The answer to one interrupt, kept as the bytes that came. Equality is equality
@@ -30,10 +30,7 @@ impl RelayedResume {
     /// # Errors
     /// [`InvalidInput`] with the member that is wrong.
     pub fn parse(json: &str) -> Result<Self, InvalidInput> {
-        let mut scan = Scanner::new(json);
-        scan.space();
-        let value = scan.value(0).and_then(|value| scan.end().map(|()| value));
-        Ok(Self::read(value.map_err(Flaw::new)?)?)
+        Ok(Self::read(check::any(json)?)?)
     }
 
     /// The same for a value whose syntax has been checked.

@@ -25,25 +25,23 @@ macro_rules! wire_object {
         }
 
         impl $name {
-            pub(crate) const SHAPE: $crate::wire::Shape = $crate::wire::Shape {
-                fields: &[
+            pub(crate) const SHAPE: $crate::wire::Shape = $crate::wire::Shape::new(&[
                     $($( $crate::wire::Field {
-                        name: $fixed,
+                        name: $crate::wire::Name::new($fixed),
                         kind: $crate::wire::Kind::OneOf(&[$value]),
                         required: true,
                     }, )+)?
                     $( $crate::wire::Field {
-                        name: $rname,
+                        name: $crate::wire::Name::new($rname),
                         kind: $crate::wire::wire_object!(@kind <$rt as $crate::wire::Wire>::KIND $(, $rkind)?),
                         required: true,
                     }, )*
                     $( $crate::wire::Field {
-                        name: $oname,
+                        name: $crate::wire::Name::new($oname),
                         kind: $crate::wire::wire_object!(@kind <$ot as $crate::wire::Wire>::OPTIONAL $(, $okind)?),
                         required: false,
                     }, )*
-                ],
-            };
+                ]);
 
             $(
                 #[doc = concat!("The same with `", $oname, "` set.")]
@@ -74,7 +72,7 @@ macro_rules! wire_object {
                 )*
                 for (key, value) in self.extra.iter() {
                     // A declared name under `extra` would be the member's second value.
-                    if !Self::SHAPE.fields.iter().any(|field| field.name == key) {
+                    if Self::SHAPE.place(key, 0).is_none() {
                         map.serialize_entry(key, value)?;
                     }
                 }
@@ -208,8 +206,8 @@ macro_rules! wire_union {
 
         impl $name {
             pub(crate) const UNION: $crate::wire::Union = $crate::wire::Union {
-                tag: $tag,
-                members: &[ $( ($value, &<$member>::SHAPE), )+ ],
+                tag: $crate::wire::Name::new($tag),
+                members: &[ $( ($crate::wire::Name::new($value), &<$member>::SHAPE), )+ ],
             };
         }
 

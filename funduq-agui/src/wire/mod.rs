@@ -2,12 +2,14 @@
 //! JSON Schema and the table by which relayed bytes are checked.
 
 mod macros;
+mod name;
 mod schema;
 
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 pub(crate) use macros::{string_enum, wire_object, wire_union};
+pub(crate) use name::{Name, Spelling};
 pub(crate) use schema::{object_schema, string_schema, union_schema};
 
 /// The largest integer that every JSON reader keeps exactly: 2^53 - 1. AG-UI
@@ -47,12 +49,37 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) fields: &'static [Field],
+    /// The required ones, one bit each.
+    pub(crate) required: u64,
+}
+
+impl Shape {
+    pub(crate) const fn new(fields: &'static [Field]) -> Self {
+        assert!(fields.len() <= 64, "a bit for each field");
+        let mut required = 0;
+        let mut at = 0;
+        while at < fields.len() {
+            required |= (fields[at].required as u64) << at;
+            at += 1;
+        }
+        Self { fields, required }
+    }
+
+    /// The place of the member of that name; `likely` is looked at first.
+    #[inline(always)]
+    pub(crate) fn place(&self, name: &str, likely: usize) -> Option<usize> {
+        let spelling = Spelling::of(name);
+        match self.fields.get(likely) {
+            Some(field) if field.name.is(&spelling) => Some(likely),
+            _ => self.fields.iter().position(|field| field.name.is(&spelling)),
+        }
+    }
 }
 
 /// One declared member.
 #[derive(Debug)]
 pub(crate) struct Field {
-    pub(crate) name: &'static str,
+    pub(crate) name: Name,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
 }
@@ -60,8 +87,17 @@ pub(crate) struct Field {
 /// An open union: `tag` is the member that says which of `members` an object is.
 #[derive(Debug)]
 pub(crate) struct Union {
-    pub(crate) tag: &'static str,
-    pub(crate) members: &'static [(&'static str, &'static Shape)],
+    pub(crate) tag: Name,
+    pub(crate) members: &'static [(Name, &'static Shape)],
+}
+
+impl Union {
+    /// The place of the member with that tag.
+    #[inline(always)]
+    pub(crate) fn place(&self, tag: &str) -> Option<usize> {
+        let spelling = Spelling::of(tag);
+        self.members.iter().position(|(name, _)| name.is(&spelling))
+    }
 }
 
 /// A type that can stand as a member's value on the wire.

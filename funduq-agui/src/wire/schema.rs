@@ -18,15 +18,15 @@ pub(crate) fn object_schema(
 ) -> Schema {
     let mut properties = Map::new();
     for field in shape.fields {
-        let member = members.iter().find(|(_, name, _)| *name == field.name);
+        let member = members.iter().find(|(_, name, _)| *name == field.name.as_str());
         let property = match member {
             Some((doc, _, schema)) => member_schema(generator, &field.kind, doc, *schema),
             None => value_schema(&field.kind).unwrap_or_default(),
         };
-        properties.insert(field.name.into(), property);
+        properties.insert(field.name.as_str().into(), property);
     }
     let required: Vec<Value> =
-        shape.fields.iter().filter(|field| field.required).map(|field| field.name.into()).collect();
+        shape.fields.iter().filter(|field| field.required).map(|field| field.name.as_str().into()).collect();
     let mut schema = Map::new();
     schema.insert("type".into(), "object".into());
     describe(&mut schema, doc);
@@ -74,11 +74,12 @@ fn value_schema(kind: &Kind) -> Option<Value> {
 
 /// The schema of an open union: one of its members, or an object with another tag.
 pub(crate) fn union_schema(doc: &[&str], union: &Union, members: &[Schema]) -> Schema {
-    let tags: Vec<&str> = union.members.iter().map(|(tag, _)| *tag).collect();
+    let tag = union.tag.as_str();
+    let tags: Vec<&str> = union.members.iter().map(|(tag, _)| tag.as_str()).collect();
     let unknown = json!({
         "type": "object",
         "description": "A member of a later version, carried as it came.",
-        "not": { "properties": { union.tag: { "enum": tags } }, "required": [union.tag] },
+        "not": { "properties": { tag: { "enum": tags } }, "required": [tag] },
     });
     let mut any_of: Vec<Value> = members.iter().map(|member| member.clone().to_value()).collect();
     any_of.push(unknown);
