@@ -85,14 +85,15 @@ impl Actor {
             tokio::select! {
                 biased;
                 received = inbox.recv_many(&mut letters, BURST) => if received == 0 { return },
-                () = sleep_until(began + deadline.unwrap_or_default()), if deadline.is_some() => {
-                    let now = self.dispatch.now();
-                    self.feed(now, Message::Tick, Vec::new());
-                }
+                () = sleep_until(began + deadline.unwrap_or_default()), if deadline.is_some() => {}
             }
             let now = self.dispatch.now();
             for Envelope { letter, permits } in letters.drain(..) {
                 self.take(now, letter, permits);
+            }
+            // Also after letters: a busy inbox may not put a deadline off.
+            if self.machine.next_deadline().is_some_and(|due| due <= now) {
+                self.feed(now, Message::Tick, Vec::new());
             }
             self.flush();
             if self.machine.is_idle() && self.dispatch.retire(&self.thread, &inbox) {
@@ -284,11 +285,6 @@ impl Actor {
     fn status(&mut self, run: RunId, status: RunStatus) {
         self.flush();
         self.announce(&run, status);
-        if status == RunStatus::Running
-            && let Some(shell) = self.runs.get(&run)
-        {
-            shell.log.claimed();
-        }
         let metadata = self.runs.get(&run).filter(|_| status == RunStatus::Cancelling);
         let metadata = metadata.map(|shell| shell.metadata.clone());
         self.dispatch.record.write(Job {
@@ -369,6 +365,9 @@ impl Actor {
     }
 
     fn announce(&self, run: &RunId, status: RunStatus) {
+        if let Some(shell) = self.runs.get(run) {
+            shell.log.set_status(status);
+        }
         self.dispatch.links.announce(Change::Run { run: run.clone(), thread: self.thread.clone(), status });
     }
 }

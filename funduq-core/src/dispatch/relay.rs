@@ -70,7 +70,7 @@ pub(crate) struct Dispatch {
     runs: Mutex<HashMap<RunId, LiveRun>>,
     room: Arc<Semaphore>,
     stopping: AtomicBool,
-    /// Told whenever an owner goes.
+    /// Told whenever an owner goes and whenever a run has ended.
     emptier: Notify,
 }
 
@@ -252,31 +252,27 @@ impl Dispatch {
     /// everything is in the record.
     pub(crate) async fn shutdown(&self, deadline: Duration) {
         self.stopping.store(true, Ordering::Release);
-        let drained = tokio::time::timeout(deadline, self.wait_until_empty(true)).await;
-        if drained.is_err() {
-            let owners = self.owners();
-            for owner in owners.values() {
-                let letter = Letter::Machine(Message::Shutdown);
-                let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
-            }
-            drop(owners);
-            self.wait_until_empty(false).await;
+        // Queued runs stay in the record for the next start, so nobody waits for them.
+        let only_queued = || self.runs().values().all(|live| live.log.is_queued());
+        // Past the deadline, what is left is ended below.
+        let _ = tokio::time::timeout(deadline, self.wait_until(only_queued)).await;
+        for owner in self.owners().values() {
+            let letter = Letter::Machine(Message::Shutdown);
+            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
         }
+        self.wait_until(|| self.owners().is_empty()).await;
         self.record.flush().await;
     }
 
-    /// Waits until no thread has anything alive; `or_only_queued` is also content with runs that nobody has
-    /// claimed yet, which stay in the record for the next start.
-    async fn wait_until_empty(&self, or_only_queued: bool) {
+    async fn wait_until(&self, done: impl Fn() -> bool) {
         loop {
-            let gone = self.emptier.notified();
-            tokio::pin!(gone);
-            gone.as_mut().enable();
-            let nobody_holds_any = || self.runs().values().all(|live| !live.log.is_claimed());
-            if self.owners().is_empty() || (or_only_queued && nobody_holds_any()) {
+            let changed = self.emptier.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if done() {
                 return;
             }
-            gone.await;
+            changed.await;
         }
     }
 }

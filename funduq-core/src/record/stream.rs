@@ -9,6 +9,7 @@ use funduq_contract::{RunId, ThreadId};
 use tokio::sync::Notify;
 
 use super::live::Record;
+use super::model::RunStatus;
 use super::store::StoreError;
 
 /// How many events a stream reads from the record at once.
@@ -49,6 +50,7 @@ struct LogState {
     /// How many events are in the record.
     durable: u64,
     end: Option<RunEnd>,
+    status: Option<RunStatus>,
 }
 
 impl LogState {
@@ -66,7 +68,6 @@ pub(crate) struct RunLog {
     state: Mutex<LogState>,
     changed: Notify,
     broken: AtomicBool,
-    claimed: AtomicBool,
     streaming: AtomicBool,
     hot_events: usize,
     hot_bytes: usize,
@@ -80,7 +81,6 @@ impl RunLog {
             state: Mutex::default(),
             changed: Notify::new(),
             broken: AtomicBool::new(false),
-            claimed: AtomicBool::new(false),
             streaming: AtomicBool::new(false),
             hot_events,
             hot_bytes,
@@ -108,14 +108,19 @@ impl RunLog {
         self.lock().durable
     }
 
-    /// A provider's key has claimed the run.
-    pub(crate) fn claimed(&self) {
-        self.claimed.store(true, Ordering::Release);
+    /// Notes where the run stands while it is live, for those who look at it from outside.
+    pub(crate) fn set_status(&self, status: RunStatus) {
+        self.lock().status = Some(status);
     }
 
     /// Whether a provider's key holds the run.
     pub(crate) fn is_claimed(&self) -> bool {
-        self.claimed.load(Ordering::Acquire)
+        self.lock().status.is_some_and(RunStatus::is_claimed)
+    }
+
+    /// Whether nobody has been offered the run yet, or not again.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.lock().status.is_none_or(|status| status == RunStatus::Queued)
     }
 
     /// How many events were appended so far.

@@ -261,9 +261,8 @@ fn an_agent_that_nobody_serves_fails_the_run_at_the_door() {
 
 #[test]
 fn runs_of_a_thread_are_offered_in_order_and_a_turn_in_progress_holds_nothing() {
-    let mut bench = Bench::with("offering");
+    let mut bench = Bench::with("running");
     assert_eq!(bench.open("s"), ["ask"]);
-    // The second waits for the answer to the first, although there is room.
     assert_eq!(bench.tell(Message::Slot(Slot::Granted { link: link() })), ["record s offering"]);
 }
 
