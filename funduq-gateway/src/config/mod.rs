@@ -1,0 +1,248 @@
+//! The configuration: each setting once, with its name, type, default and what moving it costs.
+//!
+//! A value comes from the command line, else from the environment (`FUNDUQ_…`), else from the TOML file that `--config`
+//! names, else from the default written here.
+
+mod settings;
+mod values;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use funduq_core::CoreSettings;
+
+use settings::settings;
+pub use values::{Bytes, Durability, Enrolment, Faults, InvalidValue, Origins, PublicUrl, Span};
+
+settings! {
+    /// Where to listen: an IP address and a port; port 0 takes a free one.
+    listen: SocketAddr = "127.0.0.1:8787", "FUNDUQ_LISTEN";
+
+    /// The folder of keys and record; created, for its owner only, where there is none.
+    data_dir: PathBuf = "./funduq-data", "FUNDUQ_DATA_DIR";
+
+    /// The address under which callers reach this gateway, as in https://relay.example: what the URLs in answers and
+    /// agent cards begin with. Empty takes what the request calls this host.
+    public_url: PublicUrl = "", "FUNDUQ_PUBLIC_URL";
+
+    /// Connects a provider with the demo agents, through the real link.
+    @flag demo: bool = "false", "FUNDUQ_DEMO";
+
+    /// Who is given tickets: `open` (any key that asks) or `closed` (nobody).
+    enrolment: Enrolment = "open", "FUNDUQ_ENROLMENT";
+
+    /// Lets anybody who reaches a public address enrol as a provider. Without it, open enrolment on an address
+    /// other than loopback is refused at start.
+    @flag allow_public_enrolment: bool = "false", "FUNDUQ_ALLOW_PUBLIC_ENROLMENT";
+
+    /// Web origins, separated by commas, whose pages may call this gateway; `*` for all. Requests of pages from
+    /// other origins are refused.
+    cors_origins: Origins = "", "FUNDUQ_CORS_ORIGINS";
+
+    /// What to log, in RUST_LOG's grammar, which is also read where this is not set.
+    log: String = "info", "FUNDUQ_LOG";
+
+    /// How long runs in flight may go on after a stop is asked for; then their streams end with RUN_ERROR.
+    drain: Span = "10s", "FUNDUQ_DRAIN";
+
+    /// The largest request body, at most 16MiB. A client resends its whole history, so lower cuts long
+    /// conversations.
+    body_limit: Bytes = "16MiB", "FUNDUQ_BODY_LIMIT";
+
+    /// How long a caller may pause within a request body.
+    body_timeout: Span = "30s", "FUNDUQ_BODY_TIMEOUT";
+
+    /// How long a request's head may take, and a connection be idle between requests.
+    header_timeout: Span = "30s", "FUNDUQ_HEADER_TIMEOUT";
+
+    /// How long a caller may take nothing of an answer that waits for it before its connection is closed.
+    write_timeout: Span = "30s", "FUNDUQ_WRITE_TIMEOUT";
+
+    /// After how much silence an AG-UI stream sends a comment line, so that nothing in between takes it for dead.
+    keep_alive: Span = "15s", "FUNDUQ_KEEP_ALIVE";
+
+    /// The largest event of a provider, at most 8MiB: a link frame over it, and a little for what is around it, closes
+    /// the link.
+    link_event_limit: Bytes = "8MiB", "FUNDUQ_LINK_EVENT_LIMIT";
+
+    /// How long a new link may take to prove itself.
+    link_handshake: Span = "10s", "FUNDUQ_LINK_HANDSHAKE";
+
+    /// How often a link is pinged.
+    link_ping: Span = "10s", "FUNDUQ_LINK_PING";
+
+    /// After how much silence a link is dead. Lower notices a lost provider sooner, and loses one on a bad
+    /// network sooner.
+    link_silence: Span = "30s", "FUNDUQ_LINK_SILENCE";
+
+    /// How many frames may wait for a provider before its link is closed as too slow.
+    link_queue_frames: usize = "1024", "FUNDUQ_LINK_QUEUE_FRAMES";
+
+    /// How many bytes may wait for a provider before its link is closed as too slow.
+    link_queue_bytes: Bytes = "128MiB", "FUNDUQ_LINK_QUEUE_BYTES";
+
+    /// How long the runs of a provider whose link broke wait for it to come back.
+    link_grace: Span = "10s", "FUNDUQ_LINK_GRACE";
+
+    /// How long a run waits for a provider while nobody serves its agent any more.
+    unserved_timeout: Span = "45s", "FUNDUQ_UNSERVED_TIMEOUT";
+
+    /// How many runs of one thread may wait to be taken on; one more is refused with 429.
+    thread_queue_limit: usize = "8", "FUNDUQ_THREAD_QUEUE_LIMIT";
+
+    /// How many faults of one kind take a provider's agents offline until it registers again, or `none`.
+    quality_tolerance: Faults = "3", "FUNDUQ_QUALITY_TOLERANCE";
+
+    /// What a commit of the record survives: `power` (the loss of power) or `process` (the end of this process only; faster
+    /// where the disk is slow to flush).
+    durability: Durability = "power", "FUNDUQ_DURABILITY";
+}
+
+/// Why there is no configuration to start with.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The configuration file could not be read.
+    #[error("the configuration file {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The configuration file has a setting that there is not, or a value of another kind.
+    #[error("the configuration file {path}: {problem}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        problem: String,
+    },
+    /// Open enrolment on an address that is not loopback was not asked for by name.
+    #[error(
+        "listening on {listen} lets anybody who reaches it enrol as a provider: give --allow-public-enrolment to \
+         allow that, or --enrolment closed, or listen on 127.0.0.1"
+    )]
+    PublicEnrolment {
+        /// The address.
+        listen: SocketAddr,
+    },
+    /// A limit is over what funduq can take.
+    #[error("{name} is {value}, and at most {limit} can be taken")]
+    OverLimit {
+        /// The setting.
+        name: &'static str,
+        /// What it is.
+        value: Bytes,
+        /// What it may be.
+        limit: Bytes,
+    },
+    /// A limit that has to be something is zero.
+    #[error("{name} must be more than 0")]
+    Zero {
+        /// The setting.
+        name: &'static str,
+    },
+}
+
+impl Options {
+    /// Reads a TOML file. Its keys are the names of the settings.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`]; [`ConfigError::Malformed`], also for a key that is no setting.
+    pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Unreadable { path: path.into(), source })?;
+        toml::from_str(&text)
+            .map_err(|error| ConfigError::Malformed { path: path.into(), problem: error.to_string() })
+    }
+}
+
+impl Config {
+    /// Checks what one setting alone does not show.
+    ///
+    /// # Errors
+    /// [`ConfigError::PublicEnrolment`]; [`ConfigError::OverLimit`]; [`ConfigError::Zero`].
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let open = match self.enrolment {
+            Enrolment::Open => true,
+            Enrolment::Closed => false,
+        };
+        if open && !self.listen.ip().is_loopback() && !self.allow_public_enrolment {
+            return Err(ConfigError::PublicEnrolment { listen: self.listen });
+        }
+        let limits = [
+            ("body-limit", self.body_limit, funduq_agui::MAX_INPUT_BYTES),
+            ("link-event-limit", self.link_event_limit, funduq_agui::MAX_EVENT_BYTES),
+        ];
+        for (name, value, limit) in limits {
+            if value.get() > limit {
+                return Err(ConfigError::OverLimit { name, value, limit: Bytes::new(limit) });
+            }
+        }
+        let needed = [
+            ("body-limit", self.body_limit.get() == 0),
+            ("link-event-limit", self.link_event_limit.get() == 0),
+            ("link-queue-frames", self.link_queue_frames == 0),
+            ("link-queue-bytes", self.link_queue_bytes.get() == 0),
+            ("link-ping", self.link_ping.get().is_zero()),
+            ("link-silence", self.link_silence.get().is_zero()),
+            ("keep-alive", self.keep_alive.get().is_zero()),
+            ("thread-queue-limit", self.thread_queue_limit == 0),
+        ];
+        match needed.into_iter().find(|(_, is_zero)| *is_zero) {
+            Some((name, _)) => Err(ConfigError::Zero { name }),
+            None => Ok(()),
+        }
+    }
+
+    /// What of it is core's.
+    pub(crate) fn core(&self) -> CoreSettings {
+        CoreSettings {
+            link_grace: self.link_grace.get(),
+            unserved_timeout: self.unserved_timeout.get(),
+            thread_queue_limit: self.thread_queue_limit,
+            quality_tolerance: self.quality_tolerance.get(),
+            ..CoreSettings::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_of_the_command_line_comes_before_one_of_the_file() {
+        let flags = Options { listen: Some("127.0.0.1:1".parse().unwrap()), ..Options::default() };
+        let file: Options =
+            toml::from_str("listen = '127.0.0.1:2'\ndrain = '3s'\nthread-queue-limit = 4").unwrap();
+        let config = flags.or(file).resolve();
+        assert_eq!(config.listen.port(), 1);
+        assert_eq!(config.drain.get().as_secs(), 3);
+        assert_eq!(config.thread_queue_limit, 4);
+        assert_eq!(config.keep_alive, Config::default().keep_alive);
+    }
+
+    #[test]
+    fn a_key_that_is_no_setting_is_refused_by_name() {
+        let error = toml::from_str::<Options>("lisen = '127.0.0.1:2'").unwrap_err().to_string();
+        assert!(error.contains("lisen") && error.contains("listen"), "{error}");
+    }
+
+    #[test]
+    fn a_public_address_with_open_enrolment_has_to_be_asked_for() {
+        let public = Config { listen: "0.0.0.0:8787".parse().unwrap(), ..Config::default() };
+        assert!(matches!(public.check(), Err(ConfigError::PublicEnrolment { .. })));
+        assert!(Config { allow_public_enrolment: true, ..public.clone() }.check().is_ok());
+        assert!(Config { enrolment: Enrolment::Closed, ..public }.check().is_ok());
+        assert!(Config { listen: "[::1]:0".parse().unwrap(), ..Config::default() }.check().is_ok());
+    }
+
+    #[test]
+    fn limits_that_funduq_cannot_hold_are_refused() {
+        let huge = Config { body_limit: Bytes::new(17 << 20), ..Config::default() };
+        assert!(matches!(huge.check(), Err(ConfigError::OverLimit { name: "body-limit", .. })));
+        let none = Config { link_ping: Span::default(), ..Config::default() };
+        assert!(matches!(none.check(), Err(ConfigError::Zero { name: "link-ping" })));
+    }
+}
