@@ -1,0 +1,197 @@
+//! What the gateway answers when it does not do what was asked: one shape, and one place where a refusal gets its status.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use funduq_agui::{InvalidInput, Problem};
+use funduq_core::{DoorError, StoreError};
+use http::header::{HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+
+use super::json;
+
+/// A refusal, answered as `{"error": {"code", "message", "field"?, "retryAfterSeconds"?}}`.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: Cow<'static, str>,
+    field: Option<String>,
+    retry_after: Option<Duration>,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, message: message.into(), field: None, retry_after: None, header: None }
+    }
+
+    /// Something in the request has the wrong shape.
+    pub(crate) fn bad_request(
+        code: &'static str,
+        field: &str,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message).at(field)
+    }
+
+    /// Says it in other words.
+    pub(crate) fn message(mut self, message: &'static str) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Names the part of the request that is wrong; an empty name is none.
+    pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into()).filter(|field| !field.is_empty());
+        self
+    }
+
+    /// After how long another try makes sense.
+    pub(crate) fn retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.retry_after = wait;
+        self
+    }
+
+    /// A header that belongs to the status.
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.header = Some((name, value));
+        self
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: Fields<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields<'a> {
+    code: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_seconds: Option<u64>,
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        // Rounded up, so that nobody comes back too early.
+        let seconds = self.retry_after.map(|wait| wait.as_millis().div_ceil(1000) as u64);
+        let error = Fields {
+            code: self.code,
+            message: &self.message,
+            field: self.field.as_deref(),
+            retry_after_seconds: seconds,
+        };
+        let mut response = json::answer(self.status, &Body { error });
+        if let Some(seconds) = seconds {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+/// How long a caller waits whose run's stream another connection still has.
+const STREAM_RETRY: Duration = Duration::from_secs(1);
+
+/// The status of each refusal at the doors.
+impl From<DoorError> for ApiError {
+    fn from(error: DoorError) -> Self {
+        let status = match &error {
+            DoorError::AgentNotFound(_)
+            | DoorError::ThreadNotFound(_)
+            | DoorError::ThreadOfAnotherAgent(_)
+            | DoorError::RunNotFound(_) => StatusCode::NOT_FOUND,
+            DoorError::ThreadQueueFull { .. } => StatusCode::TOO_MANY_REQUESTS,
+            DoorError::PresenterRequired => StatusCode::UNAUTHORIZED,
+            DoorError::InvalidChain(_)
+            | DoorError::ThreadMembershipRequired(_)
+            | DoorError::InvalidResolution { .. }
+            | DoorError::InvalidCancel { .. } => StatusCode::FORBIDDEN,
+            DoorError::UnknownOffering { .. } | DoorError::InvalidInput { .. } => StatusCode::BAD_REQUEST,
+            DoorError::AlreadyAnswered(_) | DoorError::StreamTaken(_) => StatusCode::CONFLICT,
+            DoorError::NotServing(_) => StatusCode::SERVICE_UNAVAILABLE,
+            DoorError::Store(error) => return error.clone().into(),
+        };
+        let retry_after = match &error {
+            DoorError::StreamTaken(_) => Some(STREAM_RETRY),
+            other => other.retry_after(),
+        };
+        let answer = Self::new(status, error.code(), error.to_string()).retry_after(retry_after);
+        match error {
+            DoorError::InvalidInput { field, problem } => {
+                Self { message: problem.into(), ..answer }.at(field)
+            }
+            DoorError::PresenterRequired => answer.with(WWW_AUTHENTICATE, super::presenter::challenge()),
+            _ => answer,
+        }
+    }
+}
+
+/// What went wrong in the record is for the log; a stranger learns whether to come back.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the record failed a request");
+        match error {
+            StoreError::Unavailable(_) => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "record_unavailable",
+                "the record cannot be used right now",
+            )
+            .retry_after(Some(Duration::from_secs(5))),
+            StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::TooNew { .. } => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "the record holds something unexpected",
+            ),
+        }
+    }
+}
+
+impl From<InvalidInput> for ApiError {
+    fn from(invalid: InvalidInput) -> Self {
+        let (status, code) = match invalid.problem() {
+            Problem::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            Problem::NotJson { .. } | Problem::NotUtf8 => (StatusCode::BAD_REQUEST, "invalid_json"),
+            _ => (StatusCode::BAD_REQUEST, "invalid_input"),
+        };
+        Self::new(status, code, invalid.to_string()).at(invalid.path())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use funduq_contract::ThreadId;
+
+    use super::*;
+
+    #[test]
+    fn a_full_thread_says_when_to_come_back_in_header_and_body() {
+        let full = DoorError::ThreadQueueFull { thread: ThreadId::new("t").unwrap(), limit: 8 };
+        let response = ApiError::from(full).into_response();
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(response.headers()[RETRY_AFTER], "1");
+    }
+
+    #[test]
+    fn what_the_record_says_of_itself_stays_inside() {
+        let error = ApiError::from(StoreError::Unavailable("/secret/path: disk full".into()));
+        assert_eq!(error.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!error.message.contains("secret"));
+    }
+
+    #[test]
+    fn an_unknown_presenter_is_challenged() {
+        let response = ApiError::from(DoorError::PresenterRequired).into_response();
+        assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+        assert!(response.headers().contains_key(WWW_AUTHENTICATE));
+    }
+}
