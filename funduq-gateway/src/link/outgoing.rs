@@ -1,0 +1,165 @@
+//! What waits to be said to a provider: frames in order, within bounds, and how far its runs are recorded.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use funduq_contract::{DownFrame, ErrFrame, LinkGone, PortError, ReceivedFrame, RunId};
+use tokio::sync::Notify;
+
+use super::ending::Ending;
+
+/// How much may wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) frames: usize,
+    pub(super) bytes: usize,
+}
+
+/// The queue of one link. Nobody waits to put something in: a provider that lets too much gather loses its link.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    limits: Limits,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    frames: VecDeque<Waiting>,
+    bytes: usize,
+    /// Runs with a refusal among `frames`: one says as much as many.
+    refused: HashSet<RunId>,
+    /// The newest recorded number of each run, which says as much as all before it.
+    received: HashMap<RunId, u64>,
+    ending: Option<Ending>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    text: String,
+    refuses: Option<RunId>,
+}
+
+/// What to do next on the socket.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Say(String),
+    Close(Ending),
+}
+
+impl Outgoing {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Each use leaves the queue and its counts in step.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a frame in.
+    ///
+    /// # Errors
+    /// [`LinkGone`] when the link is ending, or ends because this is one frame too many.
+    pub(super) fn push(&self, frame: &DownFrame) -> Result<(), LinkGone> {
+        if self.lock().ending.is_some() {
+            return Err(LinkGone);
+        }
+        // A run's input is large; nobody waits for the queue while it is written.
+        self.put(Waiting { text: frame.to_text(), refuses: None }, offered(frame))
+    }
+
+    /// Says that a report about a run was not taken, unless that is about to be said.
+    pub(super) fn refuse(&self, run: &RunId, error: &PortError) {
+        if !self.lock().refused.insert(run.clone()) {
+            return;
+        }
+        let text = DownFrame::Err(ErrFrame::about_run(run.clone(), error)).to_text();
+        // A link that ends has nothing more to say.
+        let _ = self.put(Waiting { text, refuses: Some(run.clone()) }, None);
+    }
+
+    fn put(&self, waiting: Waiting, offered: Option<&RunId>) -> Result<(), LinkGone> {
+        let mut state = self.lock();
+        if state.ending.is_some() {
+            return Err(LinkGone);
+        }
+        // One frame is taken whatever its size, or a large input could never be offered.
+        let is_full = state.frames.len() >= self.limits.frames
+            || (!state.frames.is_empty() && state.bytes + waiting.text.len() > self.limits.bytes);
+        let result = if is_full {
+            state.frames.clear();
+            state.ending = Some(Ending::QueueFull);
+            Err(LinkGone)
+        } else {
+            if let Some(run) = offered {
+                // What was refused before the run was offered again is another matter than what may be after.
+                state.refused.remove(run);
+            }
+            state.bytes += waiting.text.len();
+            state.frames.push_back(waiting);
+            Ok(())
+        };
+        drop(state);
+        self.changed.notify_one();
+        result
+    }
+
+    /// Notes how far a run is recorded.
+    pub(super) fn received(&self, run: &RunId, number: u64) {
+        let mut state = self.lock();
+        if state.ending.is_some() {
+            return;
+        }
+        match state.received.get_mut(run) {
+            Some(newest) => *newest = number.max(*newest),
+            None => {
+                state.received.insert(run.clone(), number);
+                drop(state);
+                self.changed.notify_one();
+            }
+        }
+    }
+
+    /// Ends the link once what waits is said. The first reason counts.
+    pub(super) fn end(&self, ending: Ending) {
+        self.lock().ending.get_or_insert(ending);
+        self.changed.notify_one();
+    }
+
+    /// What to do next, if there is something.
+    pub(super) fn try_next(&self) -> Option<Next> {
+        let mut state = self.lock();
+        if let Some(waiting) = state.frames.pop_front() {
+            state.bytes -= waiting.text.len();
+            if let Some(run) = &waiting.refuses {
+                state.refused.remove(run);
+            }
+            return Some(Next::Say(waiting.text));
+        }
+        if let Some(run) = state.received.keys().next().cloned()
+            && let Some((run_id, number)) = state.received.remove_entry(&run)
+        {
+            drop(state);
+            return Some(Next::Say(DownFrame::Received(ReceivedFrame { run_id, number }).to_text()));
+        }
+        state.ending.map(Next::Close)
+    }
+
+    /// Waits for something to do. Only one may wait.
+    pub(super) async fn next(&self) -> Next {
+        loop {
+            if let Some(next) = self.try_next() {
+                return next;
+            }
+            self.changed.notified().await;
+        }
+    }
+}
+
+fn offered(frame: &DownFrame) -> Option<&RunId> {
+    match frame {
+        DownFrame::Offer(offer) => Some(&offer.run.run_id),
+        _ => None,
+    }
+}
