@@ -1,0 +1,127 @@
+//! The AG-UI door over HTTP: a run input in, its events out; threads beforehand; a run's stream again.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::{get, post};
+use bytes::Bytes;
+use funduq_agui::RelayedInput;
+use funduq_contract::{RunId, ThreadId};
+use funduq_core::{AguiStream, DoorError, Run};
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::extract::{Agent, Id};
+use crate::http::presenter::presenter;
+use crate::http::{body, json};
+use crate::sse;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/agui/{provider}/{agent}", post(run))
+        .route("/agui/{provider}/{agent}/threads", post(create_thread))
+        .route("/agui/{provider}/{agent}/runs/{run}", get(replay))
+}
+
+/// Above this many bytes an input is read where it holds up nobody.
+const READ_ASIDE: usize = 256 << 10;
+
+async fn run(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    parts: Parts,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let presenter = presenter(&parts)?;
+    let config = &app.config;
+    let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
+    let input = input(body).await?;
+    let stream = app.funduq.agui().run(&agent, input, presenter).await?;
+    Ok(stream_out(&app, stream))
+}
+
+async fn input(body: Bytes) -> Result<RelayedInput, ApiError> {
+    if body.len() < READ_ASIDE {
+        return Ok(RelayedInput::parse(&body)?);
+    }
+    match tokio::task::spawn_blocking(move || RelayedInput::parse(&body)).await {
+        Ok(input) => Ok(input?),
+        Err(error) => {
+            tracing::error!(%error, "a run input was not read");
+            Err(ApiError::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "the run input could not be read",
+            ))
+        }
+    }
+}
+
+fn stream_out(app: &App, stream: AguiStream) -> Response {
+    let place = app.readers.enter(stream.run_id());
+    sse::answer(stream, place, app.config.keep_alive.get())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    thread_id: ThreadId,
+}
+
+async fn create_thread(State(app): State<Arc<App>>, Agent(agent): Agent) -> Result<Response, ApiError> {
+    let thread_id = app.funduq.agui().create_thread(&agent).await?;
+    Ok(json::answer(StatusCode::CREATED, &Created { thread_id }))
+}
+
+#[derive(Debug, Deserialize)]
+struct RunPath {
+    run: RunId,
+}
+
+/// A run's stream again, after the event that `Last-Event-ID` names. Where nothing is left to send, the answer is 204, by
+/// which a browser's event source knows to stop asking.
+async fn replay(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    Id(RunPath { run }): Id<RunPath>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let unknown = || DoorError::RunNotFound(run.clone());
+    let recorded =
+        app.funduq.run(&run).await?.filter(|recorded| recorded.agent == agent).ok_or_else(unknown)?;
+    let after = match headers.get("last-event-id") {
+        None => {
+            app.readers.wait_for(&run).await;
+            0
+        }
+        Some(id) => {
+            let after = last_event(&recorded, id.to_str().unwrap_or_default())?;
+            if recorded.status.is_terminal() && after == recorded.last_event {
+                return Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT));
+            }
+            // It names what it has, so the rest is its to have: the connection that had it is lost.
+            app.readers.take_over(&run).await;
+            after
+        }
+    };
+    let stream = app.funduq.agui().replay(&agent, &run, after).await?;
+    Ok(stream_out(&app, stream))
+}
+
+/// The number in `{run}:{number}`, which has to be of this run and of an event that it has.
+fn last_event(run: &Run, id: &str) -> Result<u64, ApiError> {
+    let invalid = |message: String| ApiError::bad_request("invalid_last_event_id", "Last-Event-ID", message);
+    let number =
+        id.rsplit_once(':').filter(|(of, _)| *of == run.id.as_str()).map(|(_, number)| number.parse());
+    match number {
+        Some(Ok(number)) if number <= run.last_event => Ok(number),
+        Some(Ok(_)) => Err(invalid(format!("the run has {} events so far", run.last_event))),
+        Some(Err(_)) | None => Err(invalid(format!("an event of this run is named {}:{{number}}", run.id))),
+    }
+}

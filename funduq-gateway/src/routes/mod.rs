@@ -1,0 +1,35 @@
+//! The routes: each file a part of the table in the README, joined here.
+
+mod agents;
+mod agui;
+mod page;
+mod runs;
+mod service;
+mod threads;
+mod tickets;
+mod view;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware};
+
+use crate::app::App;
+use crate::http::{origin, requests};
+use crate::link;
+
+/// Every route of the gateway.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let origins = app.config.cors_origins.clone();
+    let router = Router::new()
+        .merge(agui::routes())
+        .merge(agents::routes())
+        .merge(threads::routes())
+        .merge(runs::routes())
+        .merge(tickets::routes())
+        .merge(service::routes())
+        .merge(link::routes())
+        .fallback(requests::not_found)
+        .method_not_allowed_fallback(requests::method_not_allowed)
+        .with_state(app);
+    origin::guard(router, &origins).layer(middleware::from_fn(requests::note))
+}

@@ -1,0 +1,58 @@
+//! The record by run: what it is, and its events.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::get;
+use funduq_contract::RunId;
+use funduq_core::{DoorError, NumberedEvent, Run};
+use http::StatusCode;
+use serde::Deserialize;
+
+use super::page::{self, Item};
+use super::view::WholeRun;
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::extract::{Id, Page};
+use crate::http::json;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/runs/{run}", get(run)).route("/runs/{run}/events", get(events))
+}
+
+#[derive(Debug, Deserialize)]
+struct RunPath {
+    run: RunId,
+}
+
+/// The run, which a caller may read who knows its id.
+async fn readable(app: &App, id: RunId) -> Result<Run, ApiError> {
+    let run = app.funduq.run(&id).await?;
+    run.ok_or_else(|| ApiError::from(DoorError::RunNotFound(id)).message("there is no such run here"))
+}
+
+async fn run(State(app): State<Arc<App>>, Id(path): Id<RunPath>) -> Result<Response, ApiError> {
+    let run = readable(&app, path.run).await?;
+    Ok(json::answer(StatusCode::OK, &WholeRun::from(&run)))
+}
+
+impl Item for NumberedEvent {
+    fn position(&self, _before: u64) -> u64 {
+        self.number
+    }
+
+    fn write(&self, json: &mut String) {
+        json.push_str(self.event.json());
+    }
+}
+
+async fn events(
+    State(app): State<Arc<App>>,
+    Id(path): Id<RunPath>,
+    page: Page,
+) -> Result<Response, ApiError> {
+    let run = readable(&app, path.run).await?;
+    page::answer("events", page, |after, limit| app.funduq.run_events(&run.id, after, limit)).await
+}
