@@ -1,1 +1,26 @@
-//! The reference host: the binary funduq, every socket, configuration and metrics.
+//! The reference host: every socket in front of the relay, configuration and the command line.
+//!
+//! The binary `funduq` is [`cli::main`]; a program that wants the gateway inside itself starts a [`Gateway`].
+
+mod announce;
+mod app;
+pub mod cli;
+mod config;
+mod data_dir;
+mod demo;
+mod directory;
+mod gateway;
+mod health;
+mod http;
+mod link;
+mod logs;
+mod routes;
+mod serve;
+mod sse;
+
+pub use config::{
+    Bytes, Config, ConfigError, Durability, Enrolment, Faults, InvalidValue, Options, Origins, PublicUrl,
+    Span,
+};
+pub use data_dir::DataDirError;
+pub use gateway::{Gateway, StartError};

@@ -1,2 +1,5 @@
 //! The binary `funduq`.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    funduq_gateway::cli::main()
+}
