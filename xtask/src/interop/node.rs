@@ -13,8 +13,8 @@ use crate::shell;
 /// What npm reads; the rest of the folder is the suite's own.
 const PACKAGE_FILES: &[&str] = &["package.json", "package-lock.json", ".npmrc"];
 
-/// The folders of a suite.
-const FOLDERS: &[&str] = &["lib", "test"];
+/// The folders of a suite, from its own; the last is what the suites share, and lies beside them.
+const FOLDERS: &[&str] = &["lib", "test", "../corpus"];
 
 pub(crate) fn prepare(source: &Path, scratch: &Path) -> Result<()> {
     let node = Command::new("node").arg("--version").output().context("`node` is needed (20 or later)")?;
