@@ -154,28 +154,26 @@ impl Work<'_> {
 
     /// Puts a value in: before an item of an array, or as a member in place of one of that name.
     fn put(&mut self, at: Pointer, value: Value) -> Result<(), PatchProblem> {
-        self.admit(&at, &value)?;
-        let undo = match at.split() {
-            None => Undo::Set(at, std::mem::replace(&mut self.document.root, value)),
-            Some((parent, token)) => {
-                match parent.find_mut(&mut self.document.root).ok_or(PatchProblem::NoSuchPlace)? {
-                    Value::Object(members) => match members.insert(token.to_owned(), value) {
-                        Some(old) => Undo::Set(at, old),
-                        None => Undo::Take(at),
-                    },
-                    Value::Array(items) => {
-                        let index = Pointer::index(token, items.len()).ok_or(PatchProblem::NoSuchPlace)?;
-                        let shifted = items.len().checked_sub(index).ok_or(PatchProblem::NoSuchPlace)?;
-                        if shifted > self.left {
-                            return Err(PatchProblem::OverLimit);
-                        }
-                        items.insert(index, value);
-                        self.left -= shifted;
-                        Undo::Take(parent.child(index))
-                    }
-                    _ => return Err(PatchProblem::NoSuchPlace),
-                }
+        let heavier = self.admit(&at, &value)?;
+        let Some((parent, token)) = at.split() else { return self.replace(at, value, heavier) };
+        let undo = match parent.find_mut(&mut self.document.root).ok_or(PatchProblem::NoSuchPlace)? {
+            Value::Object(members) if members.contains_key(token) => {
+                return self.replace(at, value, heavier);
             }
+            Value::Object(members) => {
+                members.insert(token.to_owned(), value);
+                self.document.weight += heavier + member_weight(token);
+                Undo::Take(at)
+            }
+            Value::Array(items) => {
+                let index = Pointer::index(token, items.len()).ok_or(PatchProblem::NoSuchPlace)?;
+                let shifted = items.len().checked_sub(index).ok_or(PatchProblem::NoSuchPlace)?;
+                self.left = self.left.checked_sub(shifted).ok_or(PatchProblem::OverLimit)?;
+                items.insert(index, value);
+                self.document.weight += heavier + ITEM_WEIGHT;
+                Undo::Take(parent.child(index))
+            }
+            _ => return Err(PatchProblem::NoSuchPlace),
         };
         self.undo.push(undo);
         Ok(())
@@ -183,35 +181,38 @@ impl Work<'_> {
 
     /// Takes a value out.
     fn take(&mut self, at: Pointer) -> Result<Value, PatchProblem> {
-        let (value, shifted) = remove(&mut self.document.root, &at).ok_or(PatchProblem::NoSuchPlace)?;
-        let cost = weight(&value);
-        self.document.weight = self.document.weight.saturating_sub(cost);
-        self.undo.push(Undo::Put(at, value.clone()));
-        self.spend(cost)?;
-        self.spend(shifted)?;
-        Ok(value)
+        let taken = remove(&mut self.document.root, &at).ok_or(PatchProblem::NoSuchPlace)?;
+        let lighter = weight(&taken.value);
+        self.undo.push(Undo::Put(at, taken.value.clone()));
+        self.document.weight = self.document.weight.saturating_sub(lighter) + taken.added - taken.freed;
+        self.spend(lighter + taken.shifted)?;
+        Ok(taken.value)
     }
 
     /// Puts a value in another's place.
     fn set(&mut self, at: Pointer, value: Value) -> Result<(), PatchProblem> {
-        self.admit(&at, &value)?;
+        let heavier = self.admit(&at, &value)?;
+        self.replace(at, value, heavier)
+    }
+
+    fn replace(&mut self, at: Pointer, value: Value, heavier: usize) -> Result<(), PatchProblem> {
         let place = at.find_mut(&mut self.document.root).ok_or(PatchProblem::NoSuchPlace)?;
         let old = std::mem::replace(place, value);
-        self.document.weight = self.document.weight.saturating_sub(weight(&old));
+        self.document.weight = (self.document.weight + heavier).saturating_sub(weight(&old));
         self.undo.push(Undo::Set(at, old));
         Ok(())
     }
 
-    /// Counts a value that is to be put in, and refuses one that is too much.
-    fn admit(&mut self, at: &Pointer, value: &Value) -> Result<(), PatchProblem> {
-        let cost = weight(value) + at.last_len();
-        self.spend(cost)?;
-        self.document.weight += cost;
+    /// Counts the work of putting a value in, refuses one that is too much, and says
+    /// how heavy it is.
+    fn admit(&mut self, at: &Pointer, value: &Value) -> Result<usize, PatchProblem> {
+        let heavier = weight(value);
+        self.spend(heavier)?;
         let too_deep = at.len() + depth(value) > DOCUMENT_DEPTH;
-        if too_deep || self.document.weight > MAX_EVENT_BYTES {
+        if too_deep || self.document.weight + heavier + at.last_len() > MAX_EVENT_BYTES {
             return Err(PatchProblem::OverLimit);
         }
-        Ok(())
+        Ok(heavier)
     }
 
     fn spend(&mut self, work: usize) -> Result<(), PatchProblem> {
@@ -247,18 +248,42 @@ impl Work<'_> {
     }
 }
 
-/// Takes out what a pointer names, and says how many array items moved up. The
-/// whole document leaves null behind.
-fn remove(root: &mut Value, at: &Pointer) -> Option<(Value, usize)> {
-    let Some((parent, token)) = at.split() else { return Some((root.take(), 0)) };
+/// A value taken out of a document.
+struct Taken {
+    value: Value,
+    /// How many array items moved up.
+    shifted: usize,
+    /// What its key or comma weighed.
+    freed: usize,
+    /// What was left in its place weighs.
+    added: usize,
+}
+
+/// Takes out what a pointer names. The whole document leaves null behind.
+fn remove(root: &mut Value, at: &Pointer) -> Option<Taken> {
+    let Some((parent, token)) = at.split() else {
+        return Some(Taken { value: root.take(), shifted: 0, freed: 0, added: weight(&Value::Null) });
+    };
     match parent.find_mut(root)? {
-        Value::Object(members) => Some((members.remove(token)?, 0)),
+        Value::Object(members) => {
+            let value = members.remove(token)?;
+            Some(Taken { value, shifted: 0, freed: member_weight(token), added: 0 })
+        }
         Value::Array(items) => {
             let index = Pointer::index(token, items.len()).filter(|index| *index < items.len())?;
-            Some((items.remove(index), items.len() - index))
+            let value = items.remove(index);
+            Some(Taken { value, shifted: items.len() - index, freed: ITEM_WEIGHT, added: 0 })
         }
         _ => None,
     }
+}
+
+/// What an item's comma weighs.
+const ITEM_WEIGHT: usize = 1;
+
+/// What a member's key, quotes, colon and comma weigh.
+fn member_weight(key: &str) -> usize {
+    key.len() + 4
 }
 
 /// About how many bytes of JSON a value is.
@@ -267,9 +292,9 @@ fn weight(value: &Value) -> usize {
         Value::Null | Value::Bool(_) => 4,
         Value::Number(_) => 8,
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => 2 + items.iter().map(|item| weight(item) + 1).sum::<usize>(),
+        Value::Array(items) => 2 + items.iter().map(|item| weight(item) + ITEM_WEIGHT).sum::<usize>(),
         Value::Object(members) => {
-            2 + members.iter().map(|(key, value)| key.len() + weight(value) + 4).sum::<usize>()
+            2 + members.iter().map(|(key, value)| member_weight(key) + weight(value)).sum::<usize>()
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod apply;
 mod pointer;
+#[cfg(test)]
+mod tests;
 
 pub use apply::{Document, PatchError, PatchProblem};
 
