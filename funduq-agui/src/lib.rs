@@ -11,6 +11,8 @@ pub mod message;
 pub mod patch;
 mod raw;
 mod relayed;
+#[cfg(test)]
+mod tests;
 mod usage;
 mod wire;
 

@@ -245,3 +245,58 @@ impl JsonSchema for RawObject {
         json_schema!({ "type": "object" })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(json: &str) -> RawObject {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn members_keep_their_order_and_their_bytes() {
+        let json = r#"{"z":[1, 2],"a":1e400,"m":"\ud83d"}"#;
+        let object = object(json);
+        assert_eq!(serde_json::to_string(&object).unwrap(), json);
+        assert_eq!(object.len(), 3);
+        assert_eq!(object.get("a").map(RawValue::get), Some("1e400"));
+        assert!(object.get("b").is_none());
+        assert_eq!(object.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["z", "a", "m"]);
+    }
+
+    #[test]
+    fn members_are_set_in_place_and_taken_out() {
+        let mut object = object(r#"{"a":1,"b":2}"#);
+        object.insert("a", raw("3"));
+        object.insert("c", raw("4"));
+        assert_eq!(object, self::object(r#"{"a":3,"b":2,"c":4}"#));
+        assert_eq!(object.remove("b").unwrap().get(), "2");
+        assert!(object.remove("b").is_none());
+        assert_eq!(serde_json::to_string(&object).unwrap(), r#"{"a":3,"c":4}"#);
+        assert_ne!(object, self::object(r#"{"c":4,"a":3}"#), "order is part of it");
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_has_its_last_value() {
+        assert_eq!(object(r#"{"a":1,"b":2,"\u0061":3}"#), object(r#"{"a":3,"b":2}"#));
+        assert!(object("{}").is_empty());
+        assert!(serde_json::from_str::<RawObject>("[]").is_err());
+    }
+
+    #[test]
+    fn any_json_goes_in_and_out_of_values() {
+        let json = Json::from(serde_json::json!({ "a": [1, null] }));
+        assert_eq!(json.get(), r#"{"a":[1,null]}"#);
+        assert_eq!(json.to::<serde_json::Value>().unwrap(), serde_json::json!({ "a": [1, null] }));
+        assert_eq!(Json::of(&[1, 2]).unwrap().raw().get(), "[1,2]");
+        assert!(Json::from(serde_json::Value::Null).is_null());
+        assert_ne!(Json::of(&1.0).unwrap(), Json::of(&1).unwrap(), "equality is of the text");
+        let object = RawObject::from(serde_json::Map::from_iter([("k".to_owned(), true.into())]));
+        assert_eq!(serde_json::to_value(&object).unwrap(), serde_json::json!({ "k": true }));
+    }
+}

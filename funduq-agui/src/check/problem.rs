@@ -149,6 +149,10 @@ impl Flaw {
     /// Where it is, as in `messages[2].content`; empty for the value itself.
     pub(crate) fn path(&self) -> String {
         let mut path = String::new();
+        if let Problem::NotJson { .. } | Problem::TooDeep = self.problem {
+            // They are of the whole text.
+            return path;
+        }
         for segment in self.segments.iter().rev() {
             match segment {
                 Segment::Item(index) => path.push_str(&format!("[{index}]")),

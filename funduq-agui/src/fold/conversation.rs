@@ -14,6 +14,8 @@ pub(super) struct Slot {
     pub(super) role: String,
     /// The message as it came, while no event has changed it.
     pub(super) raw: Option<String>,
+    /// Whether it is the thread's, from before the run.
+    pub(super) earlier: bool,
     pub(super) draft: Draft,
     /// Tool results that follow it.
     pub(super) results: Vec<usize>,
@@ -59,8 +61,10 @@ impl Conversation {
                 self.add(Some(id.to_owned()), role_text, draft)
             }
         };
-        if let Some(draft) = self.text_draft(place) {
-            draft.metadata.merge(event.get("metadata").unwrap_or_default());
+        if let Some(metadata) = event.get("metadata")
+            && let Some(draft) = self.text_draft(place)
+        {
+            draft.metadata.merge(metadata);
         }
     }
 
@@ -220,13 +224,11 @@ impl Conversation {
         }
     }
 
-    /// The messages as JSON, in order.
+    /// The messages that the run made or changed, as JSON, in order.
     pub(super) fn finished(&self) -> Vec<String> {
-        let json = |place: &usize| {
-            let slot = &self.slots[*place];
-            slot.raw.clone().unwrap_or_else(|| slot.draft.to_json(&self.calls))
-        };
-        self.order().iter().map(json).collect()
+        let slots = self.order().into_iter().map(|place| &self.slots[place]);
+        let new = slots.filter(|slot| !slot.earlier || slot.raw.is_none());
+        new.map(|slot| slot.raw.clone().unwrap_or_else(|| slot.draft.to_json(&self.calls))).collect()
     }
 
     /// The places of the messages in order: each followed by the results of its calls.
@@ -243,7 +245,15 @@ impl Conversation {
             self.by_id.entry(id).or_insert(place);
         }
         let role = role.to_owned();
-        self.slots.push(Slot { id, role, raw: None, draft, results: Vec::new(), follows: false });
+        self.slots.push(Slot {
+            id,
+            role,
+            raw: None,
+            earlier: false,
+            draft,
+            results: Vec::new(),
+            follows: false,
+        });
         place
     }
 

@@ -38,6 +38,17 @@ impl RunFold {
         Self::default()
     }
 
+    /// A run on a thread that has these messages: where an event goes on with one of
+    /// them, the whole message is among [`RunFold::messages`].
+    #[must_use]
+    pub fn over<'a>(history: impl IntoIterator<Item = &'a RelayedMessage>) -> Self {
+        let mut fold = Self::new();
+        for message in history {
+            fold.conversation.earlier(message.json());
+        }
+        fold
+    }
+
     /// Takes the next event. Those after the first terminal event are not the run's.
     pub fn push(&mut self, event: &RelayedEvent) {
         if self.ending.is_some() {

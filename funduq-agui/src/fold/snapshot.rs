@@ -1,4 +1,4 @@
-//! A `MESSAGES_SNAPSHOT` within a run: what it replaces, what it drops, what it leaves.
+//! Messages that come whole: the thread's, from before the run, and those of a `MESSAGES_SNAPSHOT`.
 
 use std::collections::HashMap;
 
@@ -8,6 +8,11 @@ use super::draft::{Body, Draft};
 use crate::json::{self, Members};
 
 impl Conversation {
+    /// Takes a message that the thread had before the run.
+    pub(super) fn earlier(&mut self, message: &str) {
+        self.place(Slot { earlier: true, ..Slot::of(message) });
+    }
+
     /// Takes a snapshot as the stock client does: a message of the same id is replaced
     /// in its place, one the snapshot lacks is dropped, new ones come last. Activities
     /// and reasoning stay while the snapshot has none of their kind, as most agents
@@ -28,7 +33,10 @@ impl Conversation {
         let mut next = Vec::new();
         for slot in order.into_iter().filter_map(|place| old[place].take()) {
             match slot.id.as_ref().and_then(|id| by_id.get(id)) {
-                Some(place) => next.extend(incoming[*place].take()),
+                Some(place) => {
+                    let same = |new: &Slot| slot.earlier && slot.raw == new.raw;
+                    next.extend(incoming[*place].take().map(|new| Slot { earlier: same(&new), ..new }));
+                }
                 None if slot.role == "activity" && !activities => next.push(slot),
                 None if slot.role == "reasoning" && !reasoning => next.push(slot),
                 None => {}
@@ -119,6 +127,7 @@ impl Slot {
             id: members.text("id").map(Into::into),
             role: members.text("role").map(Into::into).unwrap_or_default(),
             raw: Some(message.to_owned()),
+            earlier: false,
             draft: Draft::default(),
             results: Vec::new(),
             follows: false,
