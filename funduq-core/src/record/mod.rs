@@ -11,6 +11,7 @@ mod model;
 mod sqlite;
 mod store;
 mod stream;
+mod tasks;
 mod writer;
 
 pub(crate) use live::Record;
@@ -22,5 +23,6 @@ pub use model::{
 pub use sqlite::{Durability, SqliteStore};
 pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreError, Write};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
+pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
 pub(crate) use stream::{RunEnd, RunLog};
 pub(crate) use writer::{Done, Job, WriterEvents};

@@ -4,6 +4,7 @@ use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{AgentAddress, AgentName, LlmRegistration, PublicKey, Registration, RunId, ThreadId};
 
 use super::model::{AgentRecord, Run, RunMetadata, RunStatus, Thread, ThreadMessage};
+use super::tasks::{self, TaskPage, TaskQuery};
 
 /// One operation on the record, done wholly or not at all.
 #[derive(Debug, Clone)]
@@ -197,6 +198,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// The runs of a thread that ended with asks open and that no run answers, newest first.
     fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError>;
+
+    /// A thread's lineages, the newest status first.
+    fn tasks(&self, query: &TaskQuery) -> Result<TaskPage, StoreError> {
+        tasks::by_reading_all(self, query)
+    }
 
     /// A thread's history after position `after`, at most `limit` messages.
     fn messages(&self, thread: &ThreadId, after: u64, limit: usize)

@@ -2,6 +2,7 @@
 
 mod migrate;
 mod read;
+mod tasks;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::model::{AgentRecord, Run, Thread, ThreadMessage};
 use super::store::{Store, StoreError, Write};
+use super::tasks::{TaskPage, TaskQuery};
 
 /// How many idle reading connections are kept. More may be open while more reads run.
 const IDLE_READERS: usize = 8;
@@ -136,6 +138,10 @@ impl Store for SqliteStore {
 
     fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
         self.read(|db| read::waiting(db, thread))
+    }
+
+    fn tasks(&self, query: &TaskQuery) -> Result<TaskPage, StoreError> {
+        self.read(|db| tasks::tasks(db, query))
     }
 
     fn messages(

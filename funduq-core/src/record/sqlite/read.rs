@@ -32,6 +32,10 @@ pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<Run>, StoreError
     Ok(list(db, &format!("{RUN} WHERE runs.id = ?1"), [id.as_str()], run_row)?.pop())
 }
 
+pub(super) fn run_by_number(db: &Connection, no: u64) -> Result<Option<Run>, StoreError> {
+    Ok(list(db, &format!("{RUN} WHERE runs.no = ?1"), [no], run_row)?.pop())
+}
+
 pub(super) fn runs(
     db: &Connection,
     thread: &ThreadId,

@@ -56,6 +56,8 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_by_thread ON runs (thread_no, no);
 CREATE INDEX runs_by_root ON runs (root_run_id, no);
+-- Lists the tasks of a thread, the newest status first, without a look at the rows, which are as large as their inputs.
+CREATE INDEX runs_by_status ON runs (thread_no, updated_at, no, status, waiting, id);
 CREATE INDEX runs_unfinished ON runs (no) WHERE status IN ('queued', 'offering', 'running', 'cancelling');
 
 CREATE TABLE thread_messages (
