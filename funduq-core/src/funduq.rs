@@ -11,6 +11,7 @@ use tokio::sync::broadcast;
 
 use crate::clock;
 use crate::dispatch::{CancelAnswer, Dispatch, Quality};
+use crate::doors::a2a::A2aAdapter;
 use crate::doors::agui::AguiAdapter;
 use crate::doors::authority;
 use crate::doors::caller::take_bag;
@@ -103,6 +104,11 @@ impl Funduq {
     /// The AG-UI door.
     pub fn agui(&self) -> AguiAdapter {
         AguiAdapter::new(self.context())
+    }
+
+    /// The A2A door.
+    pub fn a2a(&self) -> A2aAdapter {
+        A2aAdapter::new(self.context())
     }
 
     pub(crate) fn context(&self) -> DoorContext {

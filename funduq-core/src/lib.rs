@@ -16,6 +16,7 @@ mod record;
 mod settings;
 
 pub use dispatch::{CancelAnswer, Quality};
+pub use doors::a2a::{A2aAdapter, A2aDoorError, A2aReply, TaskEvent, TaskStream};
 pub use doors::agui::{AguiAdapter, AguiEvent, AguiStream};
 pub use error::{DoorError, InvalidChain, NotServing, ProofProblem};
 pub use funduq::{Funduq, Health};

@@ -3,6 +3,7 @@
 //! [`caller`] reads the bag and judges authority for every door; [`open`] writes the run; [`agui`] and [`a2a`] speak
 //! their protocols as objects. No door writes a byte to a socket.
 
+pub(crate) mod a2a;
 pub(crate) mod agui;
 pub(crate) mod authority;
 pub(crate) mod caller;

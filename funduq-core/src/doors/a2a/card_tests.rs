@@ -1,0 +1,3 @@
+//! Tests of `card`.
+
+use super::*;

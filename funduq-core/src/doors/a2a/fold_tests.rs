@@ -1,0 +1,3 @@
+//! Tests of `fold`.
+
+use super::*;

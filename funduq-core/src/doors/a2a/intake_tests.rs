@@ -1,0 +1,3 @@
+//! Tests of `intake`.
+
+use super::*;

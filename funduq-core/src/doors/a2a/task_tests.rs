@@ -1,0 +1,3 @@
+//! Tests of `task`.
+
+use super::*;

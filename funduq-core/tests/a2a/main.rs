@@ -1,0 +1,10 @@
+//! The A2A door's behaviour, one test binary: each file holds the promises of one part of the contract page.
+
+#[path = "../it/bench.rs"]
+#[allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the bench")]
+mod bench;
+mod desk;
+#[path = "../it/scripted.rs"]
+#[allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the script")]
+mod scripted;
+mod sending;
