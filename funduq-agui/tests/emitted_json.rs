@@ -8,7 +8,8 @@ use serde_json::json;
 
 #[track_caller]
 fn written(value: &impl Serialize, expected: &str) {
-    assert_eq!(serde_json::to_string(value).unwrap(), expected);
+    let json = serde_json::to_string(value).expect("wire types have a JSON form");
+    assert_eq!(json, expected);
 }
 
 #[test]

@@ -9,15 +9,15 @@ fn fold(events: &[Value]) -> RunFold {
 
 fn fold_over(mut fold: RunFold, events: &[Value]) -> RunFold {
     for event in events {
-        fold.push(&RelayedEvent::parse(event.to_string()).unwrap());
+        fold.push(&RelayedEvent::parse(event.to_string()).expect("the test's event is valid"));
     }
     fold
 }
 
 #[track_caller]
 fn assert_messages(fold: &RunFold, expected: Value) {
-    let messages: Vec<Value> =
-        fold.messages().iter().map(|message| serde_json::from_str(message.json()).unwrap()).collect();
+    let json = |message: &RelayedMessage| serde_json::from_str(message.json()).expect("a message is JSON");
+    let messages: Vec<Value> = fold.messages().iter().map(json).collect();
     assert_eq!(Value::from(messages), expected);
 }
 

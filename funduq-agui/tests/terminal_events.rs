@@ -4,7 +4,7 @@ use funduq_agui::event::{CancelledOutcome, RunError, RunFinished, StepStarted};
 use funduq_agui::{Event, EventType, Interrupt, Outcome, RelayedEvent, Terminal};
 
 fn terminal(event: &str) -> Option<Terminal> {
-    RelayedEvent::parse(event).unwrap().terminal()
+    RelayedEvent::parse(event).expect("the test's event is valid").terminal()
 }
 
 #[test]
