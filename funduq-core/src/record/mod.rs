@@ -23,6 +23,6 @@ pub use model::{
 pub use sqlite::{Durability, SqliteStore};
 pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreError, Write};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
-pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
 pub(crate) use stream::{RunEnd, RunLog};
+pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
 pub(crate) use writer::{Done, Job, WriterEvents};
