@@ -62,6 +62,23 @@ impl ApiError {
     }
 }
 
+impl ApiError {
+    /// Its status, for a door that says the rest in a protocol's own shape.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Its word, likewise.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Its sentence, likewise.
+    pub(crate) fn text(&self) -> &str {
+        &self.message
+    }
+}
+
 #[derive(Serialize)]
 struct Body<'a> {
     error: Fields<'a>,

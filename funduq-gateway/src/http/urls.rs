@@ -32,9 +32,14 @@ pub(crate) fn agui(base: &str, agent: &AgentAddress) -> String {
     format!("{base}/agui/{}/{}", agent.provider, segment(agent))
 }
 
+/// An agent's A2A address, of every binding.
+pub(crate) fn a2a(base: &str, agent: &AgentAddress) -> String {
+    format!("{base}/a2a/{}/{}", agent.provider, segment(agent))
+}
+
 /// The address of an agent's A2A card.
 pub(crate) fn agent_card(base: &str, agent: &AgentAddress) -> String {
-    format!("{base}/a2a/{}/{}/.well-known/agent-card.json", agent.provider, segment(agent))
+    format!("{}/.well-known/agent-card.json", a2a(base, agent))
 }
 
 fn segment(agent: &AgentAddress) -> impl std::fmt::Display + '_ {

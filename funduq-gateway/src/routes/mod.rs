@@ -1,5 +1,6 @@
 //! The routes: each file a part of the table in the README, joined here.
 
+mod a2a;
 mod agents;
 mod agui;
 mod page;
@@ -22,6 +23,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let origins = app.config.cors_origins.clone();
     let router = Router::new()
         .merge(agui::routes())
+        .merge(a2a::routes())
         .merge(agents::routes())
         .merge(threads::routes())
         .merge(runs::routes())

@@ -1,0 +1,126 @@
+//! The A2A door over HTTP: the card, JSON-RPC and HTTP+JSON, of A2A 1.0 and 0.3 (A2A 1.0 §3.6, §8, §9, §11).
+//!
+//! Both bindings take their names from one table, read into the same request and call the same method of core, so they
+//! do the same.
+
+mod card;
+mod refusal;
+mod rest;
+mod rpc;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::routing::{any, get, post};
+use bytes::Bytes;
+use funduq_a2a::{
+    EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03, Request, VERSION_PARAMETER, parse_extensions,
+};
+use funduq_contract::{AgentAddress, INTERJECTION_EXTENSION, RunId};
+use funduq_core::{A2aReply, DoorError};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Response};
+
+use self::refusal::Refused;
+use crate::app::App;
+use crate::http::body;
+use crate::http::error::ApiError;
+use crate::http::presenter::presenter;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/a2a/{provider}/{agent}", post(rpc::call))
+        // A client that resolves the card's address relative to the interface's needs the slash.
+        .route("/a2a/{provider}/{agent}/", post(rpc::call))
+        .route("/a2a/{provider}/{agent}/.well-known/agent-card.json", get(card::get))
+        .route("/a2a/{provider}/{agent}/.well-known/agent-card.json/", get(card::get))
+        .route("/a2a/{provider}/{agent}/{*rest}", any(rest::call))
+}
+
+/// Above this many bytes a request is read where it holds up nobody.
+const READ_ASIDE: usize = 256 << 10;
+
+/// Refuses an agent that was never registered, whatever is asked of it.
+async fn check_agent(app: &App, agent: &AgentAddress) -> Result<(), ApiError> {
+    if app.funduq.is_online(agent) || app.funduq.agent(agent).await?.is_some() {
+        return Ok(());
+    }
+    Err(DoorError::AgentNotFound(agent.clone()).into())
+}
+
+async fn read_body(app: &App, parts: &Parts, body: Body) -> Result<Bytes, ApiError> {
+    body::read(&parts.headers, body, app.config.body_limit.get(), app.config.body_timeout.get()).await
+}
+
+/// Reads a body into a request, aside if it is large.
+async fn read<T: Send + 'static>(
+    body: Bytes,
+    read: impl FnOnce(&[u8]) -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    if body.len() < READ_ASIDE {
+        return Ok(read(&body));
+    }
+    tokio::task::spawn_blocking(move || read(&body)).await.map_err(|error| {
+        tracing::error!(%error, "an A2A request was not read");
+        ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request could not be read")
+    })
+}
+
+/// The version that the request names, in the header or, for want of one, in the query (A2A 1.0 §3.6.1).
+fn version_parameter(parts: &Parts) -> Option<String> {
+    if let Some(header) = parts.headers.get(VERSION_PARAMETER) {
+        return Some(String::from_utf8_lossy(header.as_bytes()).into_owned());
+    }
+    let pairs = parts.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+    let mut named = pairs.filter(|(name, _)| name.eq_ignore_ascii_case(VERSION_PARAMETER));
+    named
+        .next()
+        .map(|(_, value)| percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned())
+}
+
+/// Carries out a request.
+async fn carry_out(
+    app: &App,
+    agent: &AgentAddress,
+    parts: &Parts,
+    request: Request,
+) -> Result<A2aReply, Refused> {
+    let presenter = presenter(parts)?;
+    let last_event = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    if let Request::SubscribeToTask(request) = &request {
+        make_way(app, &request.id, last_event.is_some()).await?;
+    }
+    Ok(app.funduq.a2a().call(agent, request, presenter, last_event).await?)
+}
+
+/// Lets the connection that had a task's stream go first. One who names what it has takes the stream over: the
+/// connection that had it is lost.
+async fn make_way(app: &App, task: &str, takes_over: bool) -> Result<(), Refused> {
+    let Ok(root) = RunId::new(task) else { return Ok(()) };
+    let lineage = app.funduq.lineage(&root).await.map_err(ApiError::from)?;
+    let Some(tail) = lineage.last().filter(|tail| !tail.status.is_terminal()) else { return Ok(()) };
+    if takes_over {
+        app.readers.take_over(&tail.id).await;
+    } else {
+        app.readers.wait_for(&tail.id).await;
+    }
+    Ok(())
+}
+
+/// Says in the answer which of the extensions that the caller named are active (A2A 1.0 §3.2.6).
+async fn echo_extensions(app: &App, agent: &AgentAddress, parts: &Parts, answer: &mut Response<Body>) {
+    for parameter in [EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03] {
+        let values = parts.headers.get_all(parameter).iter().filter_map(|value| value.to_str().ok());
+        if !parse_extensions(values).contains(&INTERJECTION_EXTENSION) {
+            continue;
+        }
+        let known = app.funduq.agent(agent).await.ok().flatten();
+        if known.is_some_and(|agent| agent.takes_interjections)
+            && let Ok(name) = HeaderName::try_from(parameter)
+        {
+            answer.headers_mut().insert(name, HeaderValue::from_static(INTERJECTION_EXTENSION));
+        }
+    }
+}

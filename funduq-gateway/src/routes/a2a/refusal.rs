@@ -1,0 +1,157 @@
+//! What the A2A door says when it does not do what was asked, in each binding's shape.
+//!
+//! A2A's own errors have their numbers from `funduq-a2a`. What A2A has no word for keeps funduq's status and body; over
+//! JSON-RPC it is an error object from the range that the protocol leaves to servers.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use funduq_a2a::{A2aError, ErrorBody, ErrorDetail, JsonRpcErrorObject, RestError, json_rpc};
+use funduq_core::A2aDoorError;
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+
+use crate::http::error::ApiError;
+use crate::http::json;
+
+/// Who defines the reasons of funduq's own errors.
+const DOMAIN: &str = "funduq";
+
+/// The JSON-RPC codes of what A2A has no word for, by funduq's word for it.
+const CODES: [(&str, i32); 8] = [
+    ("thread_queue_full", -32050),
+    ("presenter_required", -32051),
+    ("invalid_chain", -32052),
+    ("thread_membership_required", -32053),
+    ("invalid_resolution", -32054),
+    ("invalid_cancel", -32055),
+    ("not_serving", -32056),
+    ("record_unavailable", -32057),
+];
+/// For anything else of funduq's own.
+const OTHER_CODE: i32 = -32099;
+
+/// A refusal, before it is known in which shape it goes out.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// One of A2A's.
+    A2a(A2aError),
+    /// One of funduq's.
+    Funduq(ApiError),
+}
+
+impl From<A2aDoorError> for Refused {
+    fn from(error: A2aDoorError) -> Self {
+        match error {
+            A2aDoorError::A2a(error) => Self::A2a(error),
+            A2aDoorError::Door(error) => Self::Funduq(error.into()),
+        }
+    }
+}
+
+impl From<A2aError> for Refused {
+    fn from(error: A2aError) -> Self {
+        Self::A2a(error)
+    }
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Self::Funduq(error)
+    }
+}
+
+impl Refused {
+    /// The `error` member of a JSON-RPC response.
+    pub(super) fn to_object(&self) -> JsonRpcErrorObject {
+        match self {
+            Self::A2a(error) => error.to_json_rpc(),
+            Self::Funduq(error) => {
+                let code = CODES.iter().find(|(word, _)| *word == error.code());
+                let reason = error.code().to_ascii_uppercase();
+                JsonRpcErrorObject {
+                    code: code.map_or(OTHER_CODE, |(_, code)| *code),
+                    message: error.text().to_owned(),
+                    data: vec![ErrorDetail::error_info(reason, DOMAIN)],
+                }
+            }
+        }
+    }
+
+    /// A JSON-RPC response under an id. A2A's errors come with HTTP 200, as JSON-RPC has it, but for a version that is
+    /// not spoken here (A2A 1.0 §3.6.2); funduq's own with their status.
+    pub(super) fn into_rpc(self, id: &json_rpc::Id) -> Response {
+        let body = json_rpc::failure(id, &self.to_object());
+        match self {
+            Self::A2a(error @ A2aError::VersionNotSupported(_)) => {
+                json::text(status(error.http_status()), body)
+            }
+            Self::A2a(_) => json::text(StatusCode::OK, body),
+            Self::Funduq(error) => with_body(error.into_response(), body),
+        }
+    }
+
+    /// An HTTP+JSON response.
+    pub(super) fn into_rest(self) -> Response {
+        match self {
+            Self::A2a(error) => json::text(status(error.http_status()), error.to_rest().to_json()),
+            Self::Funduq(error) => error.into_response(),
+        }
+    }
+
+    /// The document of an error event of an HTTP+JSON stream.
+    pub(super) fn to_rest_json(&self) -> String {
+        match self {
+            Self::A2a(error) => error.to_rest().to_json(),
+            Self::Funduq(error) => {
+                let code = error.status();
+                let word = if code.is_server_error() { "UNAVAILABLE" } else { "FAILED_PRECONDITION" };
+                let details = self.to_object().data;
+                rest_error(code, word, error.text(), details).to_json()
+            }
+        }
+    }
+}
+
+/// A body that could not be read, as a JSON-RPC response: HTTP 200, and what belongs to the connection stays.
+pub(super) fn unread_rpc(error: ApiError) -> Response {
+    let object = A2aError::InvalidRequest(error.text().to_owned()).to_json_rpc();
+    let body = json_rpc::failure(&json_rpc::Id::null(), &object);
+    let mut answer = with_body(error.into_response(), body);
+    *answer.status_mut() = StatusCode::OK;
+    answer
+}
+
+/// A body that could not be read, as an HTTP+JSON response.
+pub(super) fn unread_rest(error: ApiError) -> Response {
+    let details = A2aError::InvalidRequest(String::new()).details();
+    let body = rest_error(error.status(), "INVALID_ARGUMENT", error.text(), details).to_json();
+    with_body(error.into_response(), body)
+}
+
+/// No operation at a path, or not for this method.
+pub(super) fn missed(miss: &funduq_a2a::rest::RouteMiss) -> Response {
+    let mut answer = json::text(status(miss.http_status()), miss.to_rest().to_json());
+    if let funduq_a2a::rest::RouteMiss::MethodNotAllowed { allow } = miss
+        && let Ok(allow) = HeaderValue::try_from(allow.join(", "))
+    {
+        answer.headers_mut().insert(ALLOW, allow);
+    }
+    answer
+}
+
+fn rest_error(status: StatusCode, word: &str, message: &str, details: Vec<ErrorDetail>) -> ErrorBody {
+    let error =
+        RestError { code: status.as_u16(), status: word.to_owned(), message: message.to_owned(), details };
+    ErrorBody { error }
+}
+
+/// The same answer with another JSON body.
+fn with_body(answer: Response, body: String) -> Response {
+    let (mut parts, _) = answer.into_parts();
+    parts.headers.insert(CONTENT_TYPE, json::JSON);
+    Response::from_parts(parts, Body::from(body))
+}
+
+fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
