@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A provider. Issuing the ticket is the host's decision that this key may serve here.
     let greeter = agent_fn(|run| async move {
-        run.events().text(format!("You said: {}", run.user_text())).await?;
+        run.events().text(&format!("You said: {}", run.user_text().unwrap_or_default())).await?;
         run.cancellation().cancelled().await; // and then it waits to be stopped
         Ok(())
     });
