@@ -3,6 +3,47 @@
 //! Both sides of a link are built on this crate, so each byte and each shape is defined once. It does no I/O, has no
 //! runtime and reads no clock: times and random bits come in, bytes and judgements go out. What it holds is published
 //! as data in `funduq-vectors/contract-vectors.json`, and `cargo xtask vectors --check` refuses a change that is not.
+//!
+//! An opening, from both sides:
+//!
+//! ```
+//! use funduq_contract::{CONTRACT_REVISION, Connect, ConnectOk, Identity, Nonce, Ticket};
+//!
+//! let (provider, funduq) = (Identity::generate(), Identity::generate());
+//! // funduq has given this ticket to the provider's key, by another way than the link.
+//! let ticket = Ticket::generate();
+//!
+//! let connect = Connect::sign(&provider, Some(&funduq.public_key()), ticket, Nonce::generate(), None);
+//!
+//! // funduq: is it that key, and does it mean me? Then my own proof.
+//! connect.check_proof(Some(&funduq.public_key()))?;
+//! let ok = ConnectOk {
+//!     funduq_public_key: Some(funduq.public_key()),
+//!     answer: Some(funduq.sign_funduq_connect(&connect.ticket, &connect.provider_nonce)),
+//!     held_runs: vec![],
+//!     revision: CONTRACT_REVISION,
+//! };
+//!
+//! // The provider: is it the funduq that I pinned?
+//! ok.confirm(&funduq.public_key(), &connect.ticket, &connect.provider_nonce)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A chain, from the caller to the agent:
+//!
+//! ```
+//! use funduq_contract::{ActorChain, AgentAddress, AgentName, Identity};
+//!
+//! let (caller, funduq, agent) = (Identity::generate(), Identity::generate(), Identity::generate());
+//! let address = AgentAddress::new(agent.public_key(), AgentName::new("translator")?);
+//!
+//! let chain = ActorChain::start(&caller).dispatch(&funduq, &address)?.extend(&agent)?;
+//!
+//! let verified = chain.verify()?;
+//! assert_eq!(verified.head(), caller.public_key());
+//! assert_eq!(verified.last(), agent.public_key());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod chain;
 mod frames;

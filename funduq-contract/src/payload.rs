@@ -28,8 +28,8 @@ pub fn is_fresh(stamped: i64, now: i64) -> bool {
 
 /// Everything that is ever signed, apart from a chain's hop: six families.
 ///
-/// An [`Identity`](crate::Identity) signs one of these and nothing else, and each is published, so that a byte
-/// that is signed is a byte that an implementer elsewhere can read about.
+/// An [`Identity`](crate::Identity) signs nothing but these, and each is published: whatever carries a
+/// signature, an implementer elsewhere can read what it covers.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SignedPayload {
     /// An agent calls the KYOK endpoint: this bearer, now, with exactly this body.

@@ -2,7 +2,7 @@
 
 use crate::hex::{self, HexProblem, hex_text};
 
-/// What admits one key to one opening of a link; funduq issues it over a channel that is not the link.
+/// What admits one key to one opening of a link; funduq issues it on a channel apart from the link.
 ///
 /// Bound to the key it was issued for, spent by the handshake that answers it, and good for
 /// [`TICKET_SECONDS`](crate::TICKET_SECONDS). 128 random bits, on a wire 32 lower-case hex characters.

@@ -29,8 +29,8 @@ pub const HEADER: &str = r#"{"alg":"EdDSA","typ":"JWT"}"#;
 
 /// A chain as it travels: compact JWS tokens, first hop first, not verified.
 ///
-/// Nothing about the parties is known until [`verify`](Self::verify) has said so. Even then a hop carries no time
-/// and no name: it says that this key took part, and who spoke to whom before; the presenter check is the door's.
+/// Nothing about the parties is known until [`verify`](Self::verify) has said so. Even then a hop says only
+/// that its key took part and knew what came before: not when, and not that whoever presents the chain is its last hop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ActorChain(Vec<String>);

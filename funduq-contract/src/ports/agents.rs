@@ -58,7 +58,7 @@ pub trait ConnectedProvider: Send + Sync + 'static {
         nonce: Nonce,
     ) -> Option<Signature>;
 
-    /// Checks funduq's answer before the link is recorded open: a provider that fails it here never serves.
+    /// Checks funduq's answer before the link counts as open: a provider that fails it here never serves.
     ///
     /// # Errors
     /// [`WrongFunduq`] where the one who answered is not the funduq that the provider pinned.

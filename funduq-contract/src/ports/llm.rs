@@ -39,7 +39,7 @@ pub trait ConnectedLlmProvider: Send + Sync + 'static {
         nonce: Nonce,
     ) -> Option<Signature>;
 
-    /// Checks funduq's answer before the link is recorded open.
+    /// Checks funduq's answer before the link counts as open.
     ///
     /// # Errors
     /// [`WrongFunduq`] where the one who answered is not the funduq that the provider pinned.

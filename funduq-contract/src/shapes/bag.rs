@@ -1,7 +1,7 @@
 //! The caller's bag: what a caller may say to funduq, and under which keys.
 //!
-//! The bag is `forwardedProps` on AG-UI and the request's `metadata` on A2A. Everything in it is opt-in and everything
-//! in it reaches the agent as sent. Unknown members of these objects are let be: they come from callers, who may be
+//! On AG-UI the bag is `forwardedProps`, on A2A it is the `metadata` of the request. A caller may leave all of it out, and
+//! whatever it puts in reaches the agent as sent. Unknown members of these objects are let be: they come from callers, who may be
 //! newer.
 
 use crate::chain::ActorChain;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct Connect {
     /// The provider's key.
     pub public_key: PublicKey,
-    /// The ticket that funduq issued to this key, over a channel that is not the link.
+    /// The ticket that funduq issued to this key, on a channel apart from the link.
     pub ticket: Ticket,
     /// The provider's own random bits, new for each opening.
     pub provider_nonce: Nonce,

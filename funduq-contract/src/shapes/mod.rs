@@ -1,4 +1,6 @@
-//! The shapes that cross a link: camelCase on the wire, unknown fields refused, each with a published JSON Schema.
+//! The shapes that cross a link, and those that stand in a request or a run input. Each has a published JSON Schema.
+//!
+//! Names are camelCase. A field that a shape does not have is refused; only the caller's bag lets unknown members be.
 //!
 //! Canonical input is a shape's own writing of it: fields in the declared order, no spaces, an absent optional field
 //! left out. Canonical input survives reading and writing byte for byte, and so do the parts that belong to others

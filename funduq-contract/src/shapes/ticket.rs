@@ -1,4 +1,4 @@
-//! How a ticket is asked for and given out, over a channel that is not the link.
+//! How a ticket is asked for and given out, on a channel apart from the link.
 
 use crate::keys::PublicKey;
 use crate::tickets::Ticket;
