@@ -119,9 +119,10 @@ fn refusal(frame: ErrFrame, attachment: &Attachment) -> Option<End> {
             attachment.messages(id, Err(port_error(&frame, None)));
             None
         }
-        // A link's frames arrive in order, so events can be missing only when this link has lost its
-        // way; a new one begins from what funduq has.
-        (None, Some(_)) if frame.code == PortErrorCode::Gap => Some(Lost::Broken(frame.message).into()),
+        // Without the number that is missing, only a new link says from where to go on.
+        (None, Some(_)) if frame.code == PortErrorCode::Gap && frame.expected.is_none() => {
+            Some(Lost::Broken(frame.message).into())
+        }
         (None, Some(run_id)) => {
             attachment.refused(run_id, &port_error(&frame, Some(run_id)));
             None
@@ -135,6 +136,10 @@ fn refusal(frame: ErrFrame, attachment: &Attachment) -> Option<End> {
 
 fn port_error(frame: &ErrFrame, run_id: Option<&RunId>) -> PortError {
     match (frame.code, run_id) {
+        (PortErrorCode::Gap, _) => match frame.expected {
+            Some(expected) => PortError::Gap { expected, got: expected },
+            None => PortError::Invalid(frame.message.clone()),
+        },
         (PortErrorCode::NotHeld, Some(run_id)) => PortError::NotHeld(run_id.clone()),
         (PortErrorCode::LinkClosed, _) => PortError::LinkClosed,
         (PortErrorCode::Unavailable, _) => PortError::Unavailable(frame.message.clone()),

@@ -30,6 +30,9 @@ mod proxy;
 mod socket;
 mod tls;
 
+#[cfg(test)]
+mod tests;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;

@@ -91,10 +91,9 @@ fn alive<E: std::error::Error>(done: Result<Result<(), E>, tokio::time::error::E
 }
 
 fn close_reason(reason: &str) -> Lost {
-    let known = [LinkClosed::Replaced, LinkClosed::Evicted, LinkClosed::ShuttingDown];
-    match known.into_iter().find(|known| known.as_str() == reason) {
-        Some(known) => Lost::Closed(known),
-        None if reason.is_empty() => Lost::Broken("funduq closed the connection".to_owned()),
-        None => Lost::Broken(format!("funduq closed the connection: {reason}")),
+    match reason.parse() {
+        Ok(known) => Lost::Closed(known),
+        Err(_) if reason.is_empty() => Lost::Broken("funduq closed the connection".to_owned()),
+        Err(_) => Lost::Broken(format!("funduq closed the connection: {reason}")),
     }
 }
