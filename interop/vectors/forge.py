@@ -56,6 +56,17 @@ def signature_of(text):
     return base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
 
 
+def with_small_order_r(text, seed):
+    """A signature that a lax verifier takes: R is the neutral point, and S makes up for it."""
+    signing_input = text.rsplit(".", 1)[0].encode()
+    digest = hashlib.sha512(seed).digest()
+    secret = int.from_bytes(digest[:32], "little") & ((1 << 254) - 8) | (1 << 254)
+    key = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    r = (1).to_bytes(32, "little")
+    k = int.from_bytes(hashlib.sha512(r + key + signing_input).digest(), "little")
+    return with_signature(text, r + (k * secret % GROUP_ORDER).to_bytes(32, "little"))
+
+
 def refused():
     head = token(HEAD, claims(HEAD))
     header, body, encoded_signature = head.split(".")
@@ -142,6 +153,7 @@ def refused():
     raw = signature_of(head)
     malleated = (int.from_bytes(raw[32:], "little") + GROUP_ORDER).to_bytes(32, "little")
     yield row("signature-malleated", "bad_signature", 0, with_signature(head, raw[:32] + malleated))
+    yield row("signature-with-r-of-small-order", "bad_signature", 0, with_small_order_r(head, b"\xa5" * 32))
     yield row("signature-all-zero", "bad_signature", 0, with_signature(head, bytes(64)))
     yield row("signature-of-another-token", "bad_signature", 0, with_signature(head, signature_of(other_head)))
 
