@@ -3,3 +3,4 @@
 mod arbitrary;
 mod hostile;
 mod round_trip;
+mod tables;
