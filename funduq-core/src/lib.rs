@@ -16,10 +16,12 @@ mod record;
 mod settings;
 
 pub use dispatch::{CancelAnswer, Quality};
+pub use doors::TokenSecret;
 pub use doors::a2a::{A2aAdapter, A2aDoorError, A2aReply, TaskEvent, TaskStream};
 pub use doors::agui::{AguiAdapter, AguiEvent, AguiStream};
+pub use doors::kyok::{Collapse, CollapseError, CompletionStream, KyokAdapter, KyokCall, KyokError};
 pub use error::{DoorError, InvalidChain, NotServing, ProofProblem};
 pub use funduq::{Funduq, Health};
-pub use links::{Change, Served};
+pub use links::{Change, LlmQuality, Served};
 pub use record::*;
 pub use settings::CoreSettings;

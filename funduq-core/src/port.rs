@@ -1,16 +1,19 @@
-//! What a provider may say, as core hears it: [`FunduqPort`] on [`Funduq`].
+//! What providers may say, as core hears it: [`FunduqPort`] and [`LlmPort`] on [`Funduq`].
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{
-    Ack, AgentName, Connect, ConnectErr, ConnectOk, ConnectedProvider, FunduqPort, LinkId, PortError,
+    Ack, AgentName, Chunk, CompletionEnd, CompletionFailed, CompletionId, Connect, ConnectErr, ConnectOk,
+    ConnectedLlmProvider, ConnectedProvider, FunduqPort, LinkId, LlmPort, LlmRegistration, PortError,
     PublicKey, Registration, RunId, Verdict,
 };
 
 use crate::dispatch::thread::Message;
-use crate::funduq::{Funduq, unavailable};
+use crate::funduq::Funduq;
+use crate::funduq::unavailable;
+use crate::links::News;
 
 /// The most messages of a thread's history that one request may ask for.
 const MAX_HISTORY: u32 = 10_000;
@@ -108,6 +111,46 @@ impl FunduqPort for Funduq {
     async fn close(&self, link: LinkId) {
         if let Ok(key) = self.speaker(link) {
             self.detach_provider(&key, link);
+        }
+    }
+}
+
+impl Funduq {
+    async fn tell(&self, link: LinkId, id: &CompletionId, news: News) -> Result<(), PortError> {
+        self.dispatch().llm.tell(link, id, news).await
+    }
+}
+
+#[async_trait]
+impl LlmPort for Funduq {
+    async fn open_llm(
+        &self,
+        provider: Arc<dyn ConnectedLlmProvider>,
+        connect: Connect,
+    ) -> Result<(LinkId, ConnectOk), ConnectErr> {
+        self.attach_llm_provider(provider, connect).await
+    }
+
+    async fn register_llm(&self, link: LinkId, offerings: LlmRegistration) -> Result<(), PortError> {
+        self.register_llm_providers(link, offerings).await
+    }
+
+    async fn chunk(&self, link: LinkId, chunk: Chunk) -> Result<(), PortError> {
+        self.tell(link, &chunk.completion_id, News::Chunk(chunk.chunk)).await
+    }
+
+    async fn end(&self, link: LinkId, end: CompletionEnd) -> Result<(), PortError> {
+        self.tell(link, &end.completion_id, News::End).await
+    }
+
+    async fn failed(&self, link: LinkId, failed: CompletionFailed) -> Result<(), PortError> {
+        let news = News::Failed { error: failed.error, refused: failed.refused };
+        self.tell(link, &failed.completion_id, news).await
+    }
+
+    async fn close_llm(&self, link: LinkId) {
+        if let Some(key) = self.dispatch().llm.key_of(link) {
+            self.detach_llm_provider(&key, link);
         }
     }
 }

@@ -111,7 +111,8 @@ impl Actor {
             Letter::Machine(message) => self.feed(now, message, permits),
             Letter::Open(opening) => self.open(now, opening),
             Letter::Restore(run) => {
-                self.adopt(&run, delivered(&run, false), None);
+                let delivered = delivered(&run, false, &self.dispatch.token_secret);
+                self.adopt(&run, delivered, None);
                 let mut effects = Vec::new();
                 self.machine.restore(now, run.id, &mut effects);
                 for effect in effects {
@@ -143,7 +144,8 @@ impl Actor {
             let _ = opening.reply.send(Err(OpenError::Stopping));
             return;
         }
-        self.adopt(&run, delivered(&run, true), Some(opening));
+        let delivered = delivered(&run, true, &self.dispatch.token_secret);
+        self.adopt(&run, delivered, Some(opening));
         let exempt =
             self.runs.get(&run.id).and_then(|shell| shell.opening.as_ref()).is_some_and(|open| open.exempt);
         self.feed(now, Message::Open { run: run.id, exempt }, Vec::new());

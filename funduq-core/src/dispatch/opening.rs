@@ -4,6 +4,8 @@ use funduq_agui::{ForwardedProps, RawObject};
 use funduq_contract::{DeliveredRun, FunduqProps};
 use tokio::sync::oneshot;
 
+use crate::clock;
+use crate::doors::{TokenSecret, kyok};
 use crate::record::{OpenRun, Run, RunStream, StoreError};
 
 /// A run that a door has judged and wants opened.
@@ -33,9 +35,10 @@ pub(crate) enum OpenError {
 ///
 /// `addressed` is false for a run that outlived a restart: the turn it was to join is gone, and it has become an
 /// ordinary one.
-pub(crate) fn delivered(run: &Run, addressed: bool) -> DeliveredRun {
+pub(crate) fn delivered(run: &Run, addressed: bool, secret: &TokenSecret) -> DeliveredRun {
+    let grant = |_| secret.mint(&run.id, run.agent.provider, &run.agent.name, clock::now_seconds());
     let props = FunduqProps {
-        kyok: None,
+        kyok: kyok::opt_in(run).map(grant),
         actor_chain: run.chain.clone(),
         addressed_run_id: run.addressed_run_id.clone().filter(|_| addressed),
     };

@@ -15,7 +15,8 @@ use super::opening::{OpenError, Opened, Opening};
 use super::own;
 use super::provider::Notice;
 use super::thread::{CancelAnswer, Message, Moment};
-use crate::links::{Departure, Links};
+use crate::doors::TokenSecret;
+use crate::links::{Departure, Links, LlmLinks};
 use crate::record::{FailureReason, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle};
 use crate::settings::CoreSettings;
 
@@ -64,6 +65,9 @@ struct Owner {
 pub(crate) struct Dispatch {
     pub(crate) settings: CoreSettings,
     pub(crate) links: Links,
+    pub(crate) llm: LlmLinks,
+    /// What KYOK tokens are made with.
+    pub(crate) token_secret: TokenSecret,
     pub(crate) record: Record,
     began: OnceLock<Instant>,
     owners: Mutex<HashMap<ThreadId, Owner>>,
@@ -75,12 +79,15 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    pub(crate) fn new(settings: CoreSettings, record: Record) -> Arc<Self> {
+    pub(crate) fn new(settings: CoreSettings, record: Record, token_secret: TokenSecret) -> Arc<Self> {
+        let links = Links::new();
         let room =
             Arc::new(Semaphore::new(settings.inbox_bytes.clamp(MESSAGE_WEIGHT, Semaphore::MAX_PERMITS)));
         Arc::new(Self {
             settings,
-            links: Links::new(),
+            llm: LlmLinks::new(links.changes()),
+            links,
+            token_secret,
             record,
             began: OnceLock::new(),
             owners: Mutex::default(),

@@ -7,4 +7,7 @@ pub(crate) mod a2a;
 pub(crate) mod agui;
 pub(crate) mod authority;
 pub(crate) mod caller;
+pub(crate) mod kyok;
 pub(crate) mod open;
+
+pub use kyok::TokenSecret;

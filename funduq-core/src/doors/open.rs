@@ -9,7 +9,7 @@ use super::authority;
 use super::caller::{Caller, take_bag};
 use crate::dispatch::{Dispatch, OpenError};
 use crate::error::{DoorError, InvalidChain, NotServing};
-use crate::links::Links;
+use crate::links::{Links, LlmLinks};
 use crate::record::{Conflict, OpenRun, Record, Run, RunMetadata, RunStatus, RunStream, StoreError, Thread};
 use crate::{clock, ids};
 
@@ -45,6 +45,10 @@ impl DoorContext {
         &self.dispatch.links
     }
 
+    pub(crate) fn llm(&self) -> &LlmLinks {
+        &self.dispatch.llm
+    }
+
     /// Refuses work before the start and after the stop.
     pub(crate) fn check_serving(&self) -> Result<(), DoorError> {
         if !self.record().is_started() {
@@ -64,6 +68,20 @@ impl DoorContext {
         let address = agent.clone();
         let known = self.record().read(move |store| store.agent(&address)).await?;
         known.map(drop).ok_or_else(|| DoorError::AgentNotFound(agent.clone()))
+    }
+
+    /// Refuses a binding to an offering that was never registered. It names an offering and not a connection, so one that
+    /// is offline right now will do.
+    async fn check_offering(&self, offering: &AgentAddress) -> Result<(), DoorError> {
+        if self.llm().serves(offering) {
+            return Ok(());
+        }
+        let known = self.record().read(|store| store.llm_offerings()).await?;
+        let AgentAddress { provider, name } = offering.clone();
+        match known.iter().any(|known| (&known.0, &known.1) == (&provider, &name)) {
+            true => Ok(()),
+            false => Err(DoorError::UnknownOffering { provider, name }),
+        }
     }
 
     /// A thread of this agent; `None` if no thread has that id.
@@ -105,6 +123,9 @@ impl DoorContext {
     /// Opens the run; it is in the record when this returns.
     pub(crate) async fn open(&self, request: Request) -> Result<RunStream, DoorError> {
         self.check_serving()?;
+        if let Some(kyok) = &request.said.0.kyok {
+            self.check_offering(&kyok.llm_provider).await?;
+        }
         let (open, exempt) = self.judge(request)?;
         let thread = open.thread.id.clone();
         let task = open.run.root_run_id.clone();
@@ -128,10 +149,6 @@ impl DoorContext {
             (Some(thread), Some(asking)) => authority::resolution(thread, asking, bag.resolution.as_ref())?,
             _ => None,
         };
-        if let Some(kyok) = bag.kyok {
-            let AgentAddress { provider, name } = kyok.llm_provider;
-            return Err(DoorError::UnknownOffering { provider, name });
-        }
         let chain = match (caller.chain.as_ref(), &self.identity) {
             (Some((chain, _)), Some(identity)) => {
                 Some(chain.dispatch(identity, &agent).map_err(InvalidChain::Full)?)

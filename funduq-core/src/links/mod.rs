@@ -2,9 +2,12 @@
 
 mod admission;
 mod handshake;
+mod llm;
 mod roster;
 
 pub(crate) use admission::Admission;
 pub(crate) use handshake::{answer, check};
+pub use llm::LlmQuality;
+pub(crate) use llm::{LlmLinks, News};
 pub use roster::{Change, Served};
 pub(crate) use roster::{Departure, Links};

@@ -26,6 +26,11 @@ pub enum Change {
         /// Whose.
         provider: PublicKey,
     },
+    /// An LLM provider's offerings are others now.
+    LlmRoster {
+        /// Whose.
+        provider: PublicKey,
+    },
     /// A run's status is another one now.
     Run {
         /// Which run.
@@ -81,6 +86,11 @@ impl Links {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Each method leaves the maps consistent at every point where a panic could come.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where changes are announced.
+    pub(crate) fn changes(&self) -> broadcast::Sender<Change> {
+        self.changes.clone()
     }
 
     /// Subscribes to changes. A subscriber that is slow misses changes and is told how many; it stalls nobody.

@@ -113,6 +113,11 @@ impl RunLog {
         self.lock().status = Some(status);
     }
 
+    /// Where the run stands, as its owner last said.
+    pub(crate) fn status(&self) -> Option<RunStatus> {
+        self.lock().status
+    }
+
     /// Whether a provider's key holds the run.
     pub(crate) fn is_claimed(&self) -> bool {
         self.lock().status.is_some_and(RunStatus::is_claimed)

@@ -3,6 +3,7 @@
 mod answers;
 mod authority;
 mod bench;
+mod kyok;
 mod links;
 mod restart;
 mod scripted;

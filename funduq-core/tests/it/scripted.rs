@@ -32,6 +32,13 @@ impl Scripted {
         Self { identity, concurrency, doubts: false, heard: Mutex::default(), news: Notify::new() }
     }
 
+    /// The same key again, for a test that signs as this provider's agent.
+    pub(crate) fn identity_twin(&self) -> Identity {
+        let twin = crate::bench::identity(1);
+        assert_eq!(twin.public_key(), self.identity.public_key());
+        twin
+    }
+
     /// One that refuses to confirm whichever funduq answers.
     pub(crate) fn doubting(identity: Identity) -> Self {
         Self { doubts: true, ..Self::new(identity, None) }
