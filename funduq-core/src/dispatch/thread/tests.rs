@@ -1,5 +1,7 @@
 //! The machine's table, walked cell by cell, and its clocks.
 
+use std::time::Duration;
+
 use funduq_contract::Identity;
 
 use super::*;
