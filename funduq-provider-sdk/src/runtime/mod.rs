@@ -218,14 +218,8 @@ impl Inner {
     pub(crate) fn decide(&self, offer: Offer) -> Decision {
         let no = |verdict| Decision { verdict, follow_up: FollowUp::Nothing };
         let run_id = offer.run.run_id.clone();
-        let held = self.state().runs.get(&run_id).cloned();
-        match held {
-            // Its agent has not returned yet, and funduq has settled it once: a matter of moments.
-            Some(run) if run.is_over() => return no(Verdict::Declined),
-            Some(run) => {
-                return Decision { verdict: Verdict::Accepted, follow_up: FollowUp::Resume(run) };
-            }
-            None => {}
+        if let Some(decision) = self.state().held_already(&run_id) {
+            return decision;
         }
         let Some(agent) = self.agents.get(&offer.run.agent_name) else {
             return no(refused(format!("unknown_agent: {} is not served here", offer.run.agent_name)));
@@ -236,6 +230,9 @@ impl Inner {
         };
 
         let mut state = self.state();
+        if let Some(decision) = state.held_already(&run_id) {
+            return decision;
+        }
         if state.stopping {
             return no(Verdict::Declined);
         }
@@ -403,6 +400,18 @@ impl Inner {
                 }
             }
         });
+    }
+}
+
+impl State {
+    /// The answer to an offer of a run that is held here.
+    fn held_already(&self, run_id: &RunId) -> Option<Decision> {
+        let run = self.runs.get(run_id)?;
+        // Its agent has not returned yet though funduq has settled it once: a matter of moments.
+        if run.is_over() {
+            return Some(Decision { verdict: Verdict::Declined, follow_up: FollowUp::Nothing });
+        }
+        Some(Decision { verdict: Verdict::Accepted, follow_up: FollowUp::Resume(run.clone()) })
     }
 }
 

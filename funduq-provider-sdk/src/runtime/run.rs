@@ -302,8 +302,12 @@ impl Run {
             PortError::NotHeld(_) => {
                 self.change(|outbox| outbox.not_held(Instant::now()));
             }
-            // Nothing about this run: the report is tried again.
-            other => tracing::debug!(run = %self.id, error = %other, "a report was refused"),
+            // Nothing about this run: the report is tried again, over this link or the next.
+            PortError::LinkClosed | PortError::Unavailable(_) => {}
+            PortError::AgentInUse(_) | PortError::UnknownAgent(_) | PortError::Invalid(_) => {
+                tracing::warn!(run = %self.id, %error, "funduq will never take this report; giving the run up");
+                self.change(Outbox::settle);
+            }
         }
     }
 

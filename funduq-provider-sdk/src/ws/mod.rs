@@ -185,6 +185,7 @@ impl Connection {
             online: online.subscribe(),
             drain: self.drain,
             task: tokio::spawn(serve(opener, runtime, stopping, closing, online, self.drain)),
+            told: false,
         };
         Ok(link)
     }
@@ -198,6 +199,7 @@ pub struct Link {
     online: watch::Receiver<bool>,
     drain: Duration,
     task: JoinHandle<Result<(), LinkError>>,
+    told: bool,
 }
 
 impl Link {
@@ -217,12 +219,17 @@ impl Link {
         self.online.wait_for(|online| *online).await.is_ok()
     }
 
-    /// Waits until the link has ended for good.
+    /// Waits until the link has ended for good. The reason is told once; after that the answer is `Ok`.
     ///
     /// # Errors
     /// Why it ended, if it was not stopped.
     pub async fn ended(&mut self) -> Result<(), LinkError> {
-        match (&mut self.task).await {
+        if self.told {
+            return Ok(());
+        }
+        let joined = (&mut self.task).await;
+        self.told = true;
+        match joined {
             Ok(ended) => ended,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_aborted) => Ok(()),
