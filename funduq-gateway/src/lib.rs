@@ -24,3 +24,8 @@ pub use config::{
 };
 pub use data_dir::DataDirError;
 pub use gateway::{Gateway, StartError};
+
+/// The agent in the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

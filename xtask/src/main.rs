@@ -1,5 +1,6 @@
-//! The project's own automation: `cargo xtask ci`, `cargo xtask interop`, `cargo xtask vectors`.
+//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`.
 
+mod bench;
 mod ci;
 mod interop;
 mod shell;
@@ -20,6 +21,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// How fast core relays, beside its ceiling.
+    Bench(bench::Args),
     /// Everything that must hold before a change lands; stops at the first thing that does not.
     Ci,
     /// Stock clients against a gateway started for them.
@@ -35,6 +38,7 @@ fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let workspace = Workspace::find()?;
     match cli.task {
+        Task::Bench(args) => bench::run(&workspace, &args),
         Task::Ci => ci::run(&workspace),
         Task::Interop { suites } => interop::run(&workspace, &suites),
         Task::Vectors(args) => vectors::run(workspace.root(), &args),
