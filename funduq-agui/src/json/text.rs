@@ -97,6 +97,7 @@ mod tests {
             (r"\ude00x", "\u{fffd}x"),
             (r"\ud83d\ud83d\ude00", "\u{fffd}😀"),
             (r"\ud83d\u0041", "\u{fffd}A"),
+            (r"\ude00\ude00", "\u{fffd}\u{fffd}"),
             (r"\ud83d\n", "\u{fffd}\n"),
         ] {
             assert_eq!(decode(escaped), said);
