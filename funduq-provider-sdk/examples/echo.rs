@@ -26,5 +26,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stop = async {
         tokio::select! { _ = tokio::signal::ctrl_c() => {}, _ = terminated.recv() => {} }
     };
-    Ok(link.run_until(stop).await?)
+    if let Err(error) = link.run_until(stop).await {
+        eprintln!("echo: {error}");
+        std::process::exit(1);
+    }
+    Ok(())
 }

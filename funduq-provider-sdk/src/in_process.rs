@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use funduq_contract::{
-    Ack, AgentName, Cancel, ConnectErr, ConnectOk, ConnectedProvider, FunduqPort, LinkClosed, LinkGone,
-    LinkId, Nonce, Offer, PortError, PublicKey, RunId, Signature, Ticket, Verdict, WrongFunduq,
+    Ack, AgentName, Cancel, ConnectErr, ConnectOk, ConnectRefusal, ConnectedProvider, FunduqPort, LinkClosed,
+    LinkGone, LinkId, Nonce, Offer, PortError, PublicKey, RunId, Signature, Ticket, Verdict, WrongFunduq,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -79,7 +79,14 @@ impl InProcessLink {
             answers: Mutex::new(Some(answers)),
             closed: watch::Sender::new(None),
         });
-        let (link, ok) = port.open(provider.clone(), connect).await?;
+        let (link, ok) = match (port.open(provider.clone(), connect).await, funduq_key) {
+            (Ok(opened), _) => opened,
+            // The proof names a key, so it holds at that funduq and at no other.
+            (Err(refusal), Some(named)) if refusal.code == ConnectRefusal::BadProof => {
+                return Err(WrongFunduq::NoProof { pinned: named.fingerprint() }.into());
+            }
+            (Err(refusal), _) => return Err(refusal.into()),
+        };
         if let Err(wrong) = provider.handshake.confirm(&ok) {
             port.close(link).await;
             return Err(wrong.into());

@@ -32,13 +32,10 @@ pub enum LinkError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Whoever answered is not the funduq that was pinned; nothing was published.
+    /// Whoever answered is not the funduq that was pinned, or refused a proof that holds only there; nothing was
+    /// published.
     #[error(transparent)]
     WrongFunduq(#[from] WrongFunduq),
-    /// The proof was refused although it was signed for the pinned key: the funduq at this address has another one.
-    /// Nothing was published.
-    #[error("the funduq at this address does not have the pinned key (it refused the proof: {0})")]
-    NotThePinnedFunduq(#[source] ConnectErr),
     /// funduq issues no ticket to this key.
     #[error("funduq does not admit this provider (HTTP {status}): {message}")]
     NotAdmitted {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use funduq_contract::{ConnectErr, ConnectOk, ConnectRefusal, DownFrame, PublicKey, UpFrame};
+use funduq_contract::{ConnectErr, ConnectOk, ConnectRefusal, DownFrame, PublicKey, UpFrame, WrongFunduq};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
@@ -83,7 +83,25 @@ impl Opener {
         let socket = self.dialer.dial(path).await.map_err(Failed::temporary)?;
         let (reader, writer) = split(socket);
         let (handshake, connect) = Handshake::begin(&self.identity, funduq_key, ticket, self.concurrency);
-        greet(reader, writer, &handshake, UpFrame::Connect(connect).to_text(), funduq_key.is_some()).await
+        let connect = UpFrame::Connect(connect).to_text();
+        match (greet(reader, writer, &handshake, connect).await, funduq_key) {
+            (Err(Failed::Final(LinkError::Refused(refusal))), Some(named))
+                if refusal.code == ConnectRefusal::BadProof =>
+            {
+                Err(Failed::Final(self.whose_proof_was_refused(named, refusal).await))
+            }
+            (opened, _) => opened,
+        }
+    }
+
+    /// The proof names a key, so it holds at that funduq and at no other: which one was it that refused it?
+    async fn whose_proof_was_refused(&self, named: PublicKey, refusal: ConnectErr) -> LinkError {
+        let pinned = named.fingerprint();
+        match self.http.funduq_key().await {
+            Ok(Some(found)) if found == named => LinkError::Refused(refusal),
+            Ok(Some(found)) => WrongFunduq::OtherKey { pinned, found: found.fingerprint() }.into(),
+            Ok(None) | Err(_) => WrongFunduq::NoProof { pinned }.into(),
+        }
     }
 }
 
@@ -93,7 +111,6 @@ pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
     mut writer: Writer<S>,
     handshake: &Handshake,
     connect: String,
-    names_a_key: bool,
 ) -> Result<Opened<S>, Failed> {
     let said = async {
         writer.feed(connect).await?;
@@ -114,19 +131,11 @@ pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
                 Err(Failed::Final(wrong.into()))
             }
         },
-        Ok(DownFrame::ConnectErr(refusal)) => Err(refused(refusal, names_a_key)),
+        Ok(DownFrame::ConnectErr(refusal)) if refusal.code.is_temporary() => {
+            Err(Failed::temporary(refusal.to_string()))
+        }
+        Ok(DownFrame::ConnectErr(refusal)) => Err(Failed::Final(LinkError::Refused(refusal))),
         Ok(other) => Err(Failed::temporary(format!("funduq answered the opening with {}", other.kind()))),
         Err(error) => Err(Failed::temporary(format!("funduq's answer to the opening: {error}"))),
     }
-}
-
-fn refused(refusal: ConnectErr, names_a_key: bool) -> Failed {
-    if refusal.code.is_temporary() {
-        return Failed::temporary(refusal.to_string());
-    }
-    // The proof names the pinned key, so it holds at that funduq and at no other.
-    if refusal.code == ConnectRefusal::BadProof && names_a_key {
-        return Failed::Final(LinkError::NotThePinnedFunduq(refusal));
-    }
-    Failed::Final(LinkError::Refused(refusal))
 }

@@ -26,7 +26,7 @@ async fn a_proof_for_another_funduq_opens_nothing() {
     let runtime = builder().agents(demo::agents()).build();
     let other = Identity::generate().public_key();
     let refused = InProcessLink::open(&runtime, funduq.clone(), Ticket::generate(), Some(other)).await;
-    assert!(matches!(refused, Err(InProcessError::Refused(_))), "{refused:?}");
+    assert!(matches!(refused, Err(InProcessError::WrongFunduq(_))), "{refused:?}");
     let refused = InProcessLink::open(&runtime, funduq.clone(), Ticket::generate(), None).await;
     assert!(matches!(refused, Err(InProcessError::Refused(_))), "{refused:?}");
     assert!(funduq.roster().is_none());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use funduq_provider_sdk::contract::{
     Cancel, ConnectErr, ConnectOk, ConnectRefusal, DownFrame, ErrFrame, HeldRun, MessagesFrame,
-    PortErrorCode, ReceivedFrame, UpFrame, Verdict,
+    PortErrorCode, ReceivedFrame, UpFrame, Verdict, WrongFunduq,
 };
 use funduq_provider_sdk::ws::{self, Connection, LinkError};
 use funduq_provider_sdk::{ProviderIdentity, RunContext, ServedAgent, agent_fn, demo};
@@ -117,7 +117,12 @@ async fn a_funduq_with_another_key_is_told_nothing() {
     let (peer, connect) = server.opening().await;
     assert!(connect.check_proof(Some(&server.key())).is_err());
     peer.refuse(ConnectErr::new(ConnectRefusal::BadProof, "not for this funduq")).await;
-    assert!(matches!(run.await.unwrap(), Err(LinkError::NotThePinnedFunduq(_))));
+    match run.await.unwrap() {
+        Err(LinkError::WrongFunduq(WrongFunduq::OtherKey { found, .. })) => {
+            assert_eq!(found, server.key().fingerprint());
+        }
+        other => panic!("{other:?}"),
+    }
 
     // It lets the provider in, and does not prove the key.
     let run = tokio::spawn(connection(&server).agents(demo::agents()).run());
