@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// Taking a text is one thing; whatever is taken has to come out in a text that is taken again and comes out the same.
 fn check(name: &str, text: &str) {
-    let shape = shape(name).unwrap();
+    let shape = shape(name).expect("the rows name published shapes");
     if let Ok(written) = shape.rewrite(text) {
         assert_eq!(shape.rewrite(&written).as_deref(), Ok(written.as_str()), "{name}: {text}");
     }

@@ -1,7 +1,8 @@
 //! The published file is the one that this crate makes, and the contract crate agrees with each of its rows.
 
 use funduq_vectors::{
-    ChainVerdict, ContractCrate, Implementation, PayloadInputs, TEXT, replay, surface, vectors,
+    ChainVerdict, ContractCrate, Implementation, PayloadInputs, TEXT, WireRow, WireVerdict, replay, surface,
+    vectors,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,6 +95,19 @@ fn every_shape_that_is_no_part_of_another_has_a_wire_row() {
         "LlmDownFrame",
     ] {
         assert!(shown.contains(shape), "{shape}");
+    }
+}
+
+#[test]
+fn every_word_of_the_link_has_a_wire_row() {
+    let vectors = vectors().unwrap();
+    for (direction, words) in surface().frames {
+        for word in words {
+            let begins = format!(r#"{{"type":"{word}","#);
+            let shown = |row: &&WireRow| row.shape == direction && row.json_utf8.starts_with(&begins);
+            let row = vectors.wire.iter().filter(shown).find(|row| row.verdict == WireVerdict::Canonical);
+            assert!(row.is_some(), "{direction} {word}");
+        }
     }
 }
 

@@ -224,7 +224,25 @@ fn a_name_keeps_its_one_spelling_whatever_is_in_it() {
     assert_eq!(chain.verify().unwrap().hops()[1].dispatched_to.as_ref(), Some(&to));
 }
 
+/// Every byte of a one-hop chain, put to every character that a token may hold.
+#[test]
+fn no_other_character_anywhere_verifies() {
+    let token = ActorChain::start(&identity(1)).tokens()[0].clone();
+    let alphabet = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9').chain(*b"-_.=+/");
+    let alphabet: Vec<u8> = alphabet.collect();
+    for at in 0..token.len() {
+        for &character in alphabet.iter().filter(|&&character| character != token.as_bytes()[at]) {
+            let mut bytes = token.clone().into_bytes();
+            bytes[at] = character;
+            let mutated = String::from_utf8(bytes).unwrap();
+            assert_ne!(kind_of([mutated]).1, "accepted", "byte {at} as {}", char::from(character));
+        }
+    }
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
     /// No chain that differs from a valid one in a single byte verifies, whichever byte and whatever it becomes.
     #[test]
     fn no_mutation_of_one_byte_verifies(hops in 1usize..5, pick in any::<prop::sample::Index>(), byte in any::<u8>()) {

@@ -67,7 +67,7 @@ fn shapes(defined: &Defined, published: &ContractVectors) -> Vec<String> {
         .map(|shape| {
             format!(
                 "the shape `{shape}` can cross a link and is not published: add it to the list in \
-                 funduq-vectors/src/surface/shapes.rs and a row to funduq-vectors/src/generate/wire.rs, {AFTERWARDS}"
+                 funduq-vectors/src/surface/shapes.rs and a row to funduq-vectors/src/generate/wire/canonical.rs, {AFTERWARDS}"
             )
         })
         .collect();
