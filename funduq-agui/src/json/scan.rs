@@ -347,3 +347,131 @@ fn stops(word: u64) -> u64 {
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     (zero(quote) | zero(backslash) | control) & HIGH
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    fn whole(text: &str) -> Result<(), Syntax> {
+        let mut scan = Scanner::new(text);
+        scan.space();
+        scan.value(0)?;
+        scan.end()
+    }
+
+    #[test]
+    fn a_string_ends_where_it_ends_however_long_it_is() {
+        for length in 0..300 {
+            for filler in ["x", "é", "\u{7f}", "\u{ffff}"] {
+                let text = format!("\"{}\"", filler.repeat(length));
+                let mut scan = Scanner::new(&text);
+                assert_eq!(scan.value(0), Ok(&*text));
+                assert_eq!((scan.at(), scan.end()), (text.len(), Ok(())));
+                assert_eq!(whole(&text[..text.len() - 1]), Err(Syntax::End));
+            }
+            let text = |stop: &str| format!("\"{}{stop}{}\"", "x".repeat(length), "y".repeat(300 - length));
+            for (stop, said) in [
+                ("\\\"", Ok(())),
+                ("\\u00e9", Ok(())),
+                ("\"", Err(Syntax::Unexpected)),
+                ("\u{1f}", Err(Syntax::Control)),
+                ("\0", Err(Syntax::Control)),
+                ("\\y", Err(Syntax::Escape)),
+                ("\\u00zz", Err(Syntax::Escape)),
+            ] {
+                assert_eq!(whole(&text(stop)), said, "{stop:?} at {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn json_is_what_serde_json_says_it_is() {
+        for text in [
+            "0",
+            "-0",
+            "10",
+            "1.5",
+            "1e5",
+            "1E+05",
+            "-1.0e-1",
+            "true",
+            "false",
+            "null",
+            "[]",
+            "{}",
+            "[[],{}]",
+            " [ 1 , 2 ] ",
+            "{\"a\":{\"b\":[1,{\"c\":null}]},\"d\":\"\"}",
+            "\"\\ud83d\"",
+            "1e999",
+            "\t\r\n0", //
+            "",
+            " ",
+            "-",
+            "01",
+            "1.",
+            ".5",
+            "1e",
+            "1e+",
+            "+1",
+            "NaN",
+            "Infinity",
+            "tru",
+            "nulll",
+            "True",
+            "[",
+            "]",
+            "[1",
+            "[1,",
+            "[1,]",
+            "[,]",
+            "[1 2]",
+            "{",
+            "}",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,",
+            "{\"a\":1,}",
+            "{,}",
+            "{a:1}",
+            "{1:1}",
+            "{\"a\" 1}",
+            "{\"a\":1]",
+            "[1}",
+            "{]",
+            "[}",
+            "1 1",
+            "\u{a0}1",
+            "\u{feff}1",
+            "'a'",
+            "\"a",
+            "\"\\",
+            "\"\\u12\"",
+            "//",
+        ] {
+            let expected = serde_json::from_str::<IgnoredAny>(text).is_ok();
+            assert_eq!(whole(text).is_ok(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn depth_is_counted_from_where_the_value_stands() {
+        let nested = |levels: usize| format!("{}0{}", "[{\"a\":".repeat(levels / 2), "}]".repeat(levels / 2));
+        assert_eq!(whole(&nested(MAX_DEPTH)), Ok(()));
+        assert_eq!(whole(&nested(MAX_DEPTH + 2)), Err(Syntax::Depth));
+        let text = nested(MAX_DEPTH);
+        assert!(Scanner::new(&text).value(1).is_err());
+        assert!(Scanner::new("[]").value(MAX_DEPTH - 1).is_ok());
+        assert_eq!(Scanner::new("[]").value(MAX_DEPTH), Err(Syntax::Depth));
+    }
+
+    #[test]
+    fn a_fault_is_where_the_scanner_stopped() {
+        let mut scan = Scanner::new(r#"{"a": [1, x]}"#);
+        assert_eq!(scan.value(0), Err(Syntax::Unexpected));
+        assert_eq!(scan.at(), 10);
+    }
+}
