@@ -3,6 +3,7 @@
 mod answers;
 mod authority;
 mod bench;
+mod contract;
 mod kyok;
 mod links;
 mod restart;
