@@ -70,6 +70,8 @@ mod tests {
     fn a_name_is_itself_and_nothing_else() {
         let names = ["", "a", "id", "op", "role", "type", "parentRunId", "parentMessageId", "toolCalls"];
         let names = names.into_iter().chain(["toolCallId", "toolCallX", "messageId", "messages", "messageI"]);
+        // Of one head and tail, but not of one length.
+        let names = names.chain(["abababab", "ababababab", "aaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaa", "\0a"]);
         let names = names.chain(["cacheWriteInputTokens", "cacheWriteXnputTokens", "parentSubagentRunId"]);
         let names: Vec<&str> = names.collect();
         for name in &names {
