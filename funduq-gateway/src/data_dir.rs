@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use funduq_contract::Identity;
+use funduq_core::TokenSecret;
 use funduq_provider_sdk::{IdentityFileError, ProviderIdentity, identity_file};
 
 /// How many random bytes the token secret has.
@@ -88,24 +89,38 @@ impl DataDir {
         self.path.join("record.sqlite")
     }
 
-    /// Makes sure that the secret is there with which tokens are made, and is a secret.
-    pub(crate) fn ensure_token_secret(&self) -> Result<(), DataDirError> {
+    /// The secret with which funduq makes tokens, made where there is none.
+    pub(crate) fn token_secret(&self) -> Result<TokenSecret, DataDirError> {
         let path = self.path.join("token.secret");
         match fs::read(&path) {
             Ok(text) => {
                 check_mode(&path)?;
-                let is_hex = |text: &[u8]| text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-                match text.split_last() {
-                    Some((b'\n', hex)) if hex.len() == SECRET_BYTES * 2 && is_hex(hex) => Ok(()),
-                    _ => Err(DataDirError::NotASecret { path }),
-                }
+                read_secret(&text).map(TokenSecret::new).ok_or(DataDirError::NotASecret { path })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                write_secret(&path).map_err(|source| io_error("create", &path, source))
+                let made = write_secret(&path).map_err(|source| io_error("create", &path, source))?;
+                Ok(TokenSecret::new(made))
             }
             Err(source) => Err(io_error("read", &path, source)),
         }
     }
+}
+
+fn read_secret(text: &[u8]) -> Option<[u8; SECRET_BYTES]> {
+    let (newline, hex) = text.split_last()?;
+    if *newline != b'\n' || hex.len() != SECRET_BYTES * 2 {
+        return None;
+    }
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut secret = [0; SECRET_BYTES];
+    for (byte, pair) in secret.iter_mut().zip(hex.chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(secret)
 }
 
 fn io_error(doing: &'static str, path: &Path, source: io::Error) -> DataDirError {
@@ -120,7 +135,7 @@ fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-fn write_secret(path: &Path) -> io::Result<()> {
+fn write_secret(path: &Path) -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0_u8; SECRET_BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     let mut options = OpenOptions::new();
@@ -131,7 +146,8 @@ fn write_secret(path: &Path) -> io::Result<()> {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     file.write_all(hex.as_bytes())?;
     file.write_all(b"\n")?;
-    file.sync_all()
+    file.sync_all()?;
+    Ok(bytes)
 }
 
 #[cfg(unix)]
@@ -172,17 +188,28 @@ mod tests {
         let path = home.path().join("data");
         let folder = DataDir::open(&path).unwrap();
         folder.identity().unwrap();
-        folder.ensure_token_secret().unwrap();
+        folder.token_secret().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&path), 0o700);
         assert_eq!(mode(&path.join("funduq.key")), 0o600);
         let secret = path.join("token.secret");
         assert_eq!(mode(&secret), 0o600);
         let text = fs::read(&secret).unwrap();
-        folder.ensure_token_secret().unwrap();
+        folder.token_secret().unwrap();
         assert_eq!(fs::read(&secret).unwrap(), text, "a secret that is there stays");
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(folder.ensure_token_secret(), Err(DataDirError::Mode { mode: 0o644, .. })));
+        assert!(matches!(folder.token_secret(), Err(DataDirError::Mode { mode: 0o644, .. })));
+    }
+
+    #[test]
+    fn a_file_that_is_no_secret_is_not_taken_for_one() {
+        let hex = "0f".repeat(SECRET_BYTES);
+        assert_eq!(read_secret(format!("{hex}\n").as_bytes()), Some([15; SECRET_BYTES]));
+        for wrong in
+            [hex.clone(), format!("{}\n", &hex[2..]), format!("{}\n", hex.to_uppercase()), String::new()]
+        {
+            assert_eq!(read_secret(wrong.as_bytes()), None, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Directory {
         loop {
             match changes.recv().await {
                 Ok(Change::Roster { provider }) => self.add([provider]),
-                Ok(Change::Run { .. }) => {}
+                Ok(Change::Run { .. } | Change::LlmRoster { .. }) => {}
                 // What was missed is in the record.
                 Err(RecvError::Lagged(_)) => {
                     if let Err(error) = self.add_recorded(&funduq).await {

@@ -76,13 +76,13 @@ impl Gateway {
         config.check()?;
         let data = DataDir::open(&config.data_dir)?;
         let identity = data.identity()?;
-        data.ensure_token_secret()?;
+        let secret = data.token_secret()?;
         let durability = match config.durability {
             Durability::Power => funduq_core::Durability::Power,
             Durability::Process => funduq_core::Durability::Process,
         };
         let store = SqliteStore::open(data.record(), durability)?;
-        let funduq = Funduq::new(config.core(), Some(identity), Arc::new(store));
+        let funduq = Funduq::with_token_secret(config.core(), Some(identity), Arc::new(store), secret);
 
         let listening = |source| StartError::Listen { address: config.listen, source };
         let listener = TcpListener::bind(config.listen).await.map_err(listening)?;

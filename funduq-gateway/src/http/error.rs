@@ -14,7 +14,10 @@ use super::json;
 
 /// A refusal, answered as `{"error": {"code", "message", "field"?, "retryAfterSeconds"?}}`.
 #[derive(Debug)]
-pub(crate) struct ApiError {
+pub(crate) struct ApiError(Box<Refusal>);
+
+#[derive(Debug)]
+struct Refusal {
     status: StatusCode,
     code: &'static str,
     message: Cow<'static, str>,
@@ -25,7 +28,8 @@ pub(crate) struct ApiError {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), field: None, retry_after: None, header: None }
+        let message = message.into();
+        Self(Box::new(Refusal { status, code, message, field: None, retry_after: None, header: None }))
     }
 
     /// Something in the request has the wrong shape.
@@ -38,26 +42,26 @@ impl ApiError {
     }
 
     /// Says it in other words.
-    pub(crate) fn message(mut self, message: &'static str) -> Self {
-        self.message = message.into();
+    pub(crate) fn message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.0.message = message.into();
         self
     }
 
     /// Names the part of the request that is wrong; an empty name is none.
     pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into()).filter(|field| !field.is_empty());
+        self.0.field = Some(field.into()).filter(|field| !field.is_empty());
         self
     }
 
     /// After how long another try makes sense.
     pub(crate) fn retry_after(mut self, wait: Option<Duration>) -> Self {
-        self.retry_after = wait;
+        self.0.retry_after = wait;
         self
     }
 
     /// A header that belongs to the status.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.header = Some((name, value));
+        self.0.header = Some((name, value));
         self
     }
 }
@@ -65,17 +69,17 @@ impl ApiError {
 impl ApiError {
     /// Its status, for a door that says the rest in a protocol's own shape.
     pub(crate) fn status(&self) -> StatusCode {
-        self.status
+        self.0.status
     }
 
     /// Its word, likewise.
     pub(crate) fn code(&self) -> &'static str {
-        self.code
+        self.0.code
     }
 
     /// Its sentence, likewise.
     pub(crate) fn text(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 }
 
@@ -97,19 +101,15 @@ struct Fields<'a> {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        let Refusal { status, code, message, field, retry_after, header } = *self.0;
         // Rounded up, so that nobody comes back too early.
-        let seconds = self.retry_after.map(|wait| wait.as_millis().div_ceil(1000) as u64);
-        let error = Fields {
-            code: self.code,
-            message: &self.message,
-            field: self.field.as_deref(),
-            retry_after_seconds: seconds,
-        };
-        let mut response = json::answer(self.status, &Body { error });
+        let seconds = retry_after.map(|wait| wait.as_millis().div_ceil(1000) as u64);
+        let error = Fields { code, message: &message, field: field.as_deref(), retry_after_seconds: seconds };
+        let mut response = json::answer(status, &Body { error });
         if let Some(seconds) = seconds {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
-        if let Some((name, value)) = self.header {
+        if let Some((name, value)) = header {
             response.headers_mut().insert(name, value);
         }
         response
@@ -144,9 +144,7 @@ impl From<DoorError> for ApiError {
         };
         let answer = Self::new(status, error.code(), error.to_string()).retry_after(retry_after);
         match error {
-            DoorError::InvalidInput { field, problem } => {
-                Self { message: problem.into(), ..answer }.at(field)
-            }
+            DoorError::InvalidInput { field, problem } => answer.message(problem).at(field),
             DoorError::PresenterRequired => answer.with(WWW_AUTHENTICATE, super::presenter::challenge()),
             _ => answer,
         }
@@ -201,8 +199,8 @@ mod tests {
     #[test]
     fn what_the_record_says_of_itself_stays_inside() {
         let error = ApiError::from(StoreError::Unavailable("/secret/path: disk full".into()));
-        assert_eq!(error.status, StatusCode::SERVICE_UNAVAILABLE);
-        assert!(!error.message.contains("secret"));
+        assert_eq!(error.0.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!error.0.message.contains("secret"));
     }
 
     #[test]

@@ -108,7 +108,7 @@ mod tests {
         let reading = async {
             let mut read = [0; 8];
             for _ in 0..8 {
-                tokio::time::sleep(LIMIT / 2).await;
+                sleep(LIMIT / 2).await;
                 far.read_exact(&mut read).await.unwrap();
             }
         };

@@ -105,6 +105,7 @@ async fn converse(
     tokio::select! {
         ending = link.listen(source) => ending,
         ending = socket::speak(sink, link.outgoing, ping) => ending,
+        () = link.outgoing.is_full() => Ending::QueueFull,
         () = link.activity.silent_for(silence) => Ending::Silent,
     }
 }
@@ -127,7 +128,7 @@ impl Link<'_> {
             match heard {
                 Heard::Ended(ending) => return ending,
                 Heard::Binary => {
-                    self.say(DownFrame::Err(not_a_frame("a link has text frames only".to_owned())))
+                    self.say(DownFrame::Err(not_a_frame("a link has text frames only".to_owned())));
                 }
                 Heard::Text(text) => match UpFrame::from_text(&text) {
                     Ok(frame) => self.judge(frame).await,
@@ -166,7 +167,7 @@ impl Link<'_> {
                 }
             }
             UpFrame::Connect(_) => {
-                self.say(DownFrame::Err(not_a_frame("this link is open already".to_owned())))
+                self.say(DownFrame::Err(not_a_frame("this link is open already".to_owned())));
             }
         }
     }

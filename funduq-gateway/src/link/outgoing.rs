@@ -21,6 +21,8 @@ pub(super) struct Outgoing {
     limits: Limits,
     state: Mutex<State>,
     changed: Notify,
+    /// Told when the queue is full: whoever is stuck in a write does not hear of `changed`.
+    full: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +51,7 @@ pub(super) enum Next {
 
 impl Outgoing {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, state: Mutex::default(), changed: Notify::new() }
+        Self { limits, state: Mutex::default(), changed: Notify::new(), full: Notify::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -90,6 +92,7 @@ impl Outgoing {
         let result = if is_full {
             state.frames.clear();
             state.ending = Some(Ending::QueueFull);
+            self.full.notify_one();
             Err(LinkGone)
         } else {
             if let Some(run) = offered {
@@ -127,6 +130,11 @@ impl Outgoing {
         self.changed.notify_one();
     }
 
+    /// Waits until the queue is full, which ends the link. Only one may wait.
+    pub(super) async fn is_full(&self) {
+        self.full.notified().await;
+    }
+
     /// What to do next, if there is something.
     pub(super) fn try_next(&self) -> Option<Next> {
         let mut state = self.lock();
@@ -161,5 +169,76 @@ fn offered(frame: &DownFrame) -> Option<&RunId> {
     match frame {
         DownFrame::Offer(offer) => Some(&offer.run.run_id),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use funduq_contract::OkFrame;
+
+    use super::*;
+
+    fn queue(frames: usize, bytes: usize) -> Outgoing {
+        Outgoing::new(Limits { frames, bytes })
+    }
+
+    fn run() -> RunId {
+        RunId::new("r").unwrap()
+    }
+
+    fn said(outgoing: &Outgoing) -> Vec<String> {
+        let next = || match outgoing.try_next() {
+            Some(Next::Say(text)) => Some(text),
+            _ => None,
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn only_the_newest_recorded_number_of_a_run_is_told() {
+        let outgoing = queue(8, 1 << 10);
+        for number in 1..100 {
+            outgoing.received(&run(), number);
+        }
+        assert_eq!(said(&outgoing), [r#"{"type":"received","runId":"r","number":99}"#]);
+    }
+
+    #[test]
+    fn a_refusal_that_is_about_to_be_told_is_told_once_and_again_later() {
+        let outgoing = queue(8, 1 << 10);
+        for _ in 0..100 {
+            outgoing.refuse(&run(), &PortError::NotHeld(run()));
+        }
+        assert_eq!(said(&outgoing).len(), 1);
+        outgoing.refuse(&run(), &PortError::NotHeld(run()));
+        assert_eq!(said(&outgoing).len(), 1);
+    }
+
+    #[test]
+    fn what_waits_is_said_before_the_link_ends_and_nothing_after() {
+        let outgoing = queue(8, 1 << 10);
+        outgoing.push(&DownFrame::Ok(OkFrame { id: 1 })).unwrap();
+        outgoing.end(Ending::Closed(funduq_contract::LinkClosed::ShuttingDown));
+        assert_eq!(outgoing.push(&DownFrame::Ok(OkFrame { id: 2 })), Err(LinkGone));
+        assert_eq!(said(&outgoing), [r#"{"type":"ok","id":1}"#]);
+        let ending = Ending::Closed(funduq_contract::LinkClosed::ShuttingDown);
+        assert_eq!(outgoing.try_next(), Some(Next::Close(ending)));
+    }
+
+    #[tokio::test]
+    async fn one_frame_too_many_ends_the_link_at_once() {
+        let outgoing = queue(2, 1 << 10);
+        outgoing.push(&DownFrame::Ok(OkFrame { id: 1 })).unwrap();
+        outgoing.push(&DownFrame::Ok(OkFrame { id: 2 })).unwrap();
+        assert_eq!(outgoing.push(&DownFrame::Ok(OkFrame { id: 3 })), Err(LinkGone));
+        outgoing.is_full().await;
+        assert_eq!(outgoing.try_next(), Some(Next::Close(Ending::QueueFull)));
+    }
+
+    #[test]
+    fn one_frame_is_taken_however_large_and_then_no_other() {
+        let outgoing = queue(8, 4);
+        outgoing.push(&DownFrame::Ok(OkFrame { id: 1 })).unwrap();
+        assert_eq!(outgoing.push(&DownFrame::Ok(OkFrame { id: 2 })), Err(LinkGone));
     }
 }

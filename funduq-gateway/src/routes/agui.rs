@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use funduq_agui::RelayedInput;
 use funduq_contract::{RunId, ThreadId};
-use funduq_core::{AguiStream, DoorError, Run};
+use funduq_core::{AguiStream, DoorError};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ async fn replay(
             0
         }
         Some(id) => {
-            let after = last_event(&recorded, id.to_str().unwrap_or_default())?;
+            let after = last_event(&app, &run, id.to_str().unwrap_or_default()).await?;
             if recorded.status.is_terminal() && after == recorded.last_event {
                 return Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT));
             }
@@ -115,13 +115,15 @@ async fn replay(
 }
 
 /// The number in `{run}:{number}`, which has to be of this run and of an event that it has.
-fn last_event(run: &Run, id: &str) -> Result<u64, ApiError> {
+async fn last_event(app: &App, run: &RunId, id: &str) -> Result<u64, ApiError> {
     let invalid = |message: String| ApiError::bad_request("invalid_last_event_id", "Last-Event-ID", message);
-    let number =
-        id.rsplit_once(':').filter(|(of, _)| *of == run.id.as_str()).map(|(_, number)| number.parse());
-    match number {
-        Some(Ok(number)) if number <= run.last_event => Ok(number),
-        Some(Ok(_)) => Err(invalid(format!("the run has {} events so far", run.last_event))),
-        Some(Err(_)) | None => Err(invalid(format!("an event of this run is named {}:{{number}}", run.id))),
+    let number = id.rsplit_once(':').filter(|(of, _)| *of == run.as_str()).map(|(_, number)| number.parse());
+    let Some(Ok(number)) = number else {
+        return Err(invalid(format!("an event of this run is named {run}:{{number}}")));
+    };
+    let before = u64::saturating_sub(number, 1);
+    if number > 0 && app.funduq.run_events(run, before, 1).await?.is_empty() {
+        return Err(invalid(format!("the run has no event {number} yet")));
     }
+    Ok(number)
 }

@@ -90,7 +90,9 @@ mod tests {
         }
 
         fn write(&self, json: &mut String) {
-            json.push_str(&format!("{:0width$}", self.0, width = self.1));
+            let number = self.0.to_string();
+            json.push_str(&"0".repeat(self.1.saturating_sub(number.len())));
+            json.push_str(&number);
         }
     }
 

@@ -65,8 +65,9 @@ pub(super) struct RunView<'a> {
     parent_run_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     addressed_run_id: Option<&'a RunId>,
-    /// How many events are recorded.
-    events: u64,
+    /// How many events it has; left out while it lives and they grow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<u64>,
     created_at: Time,
     updated_at: Time,
     metadata: Metadata<'a>,
@@ -90,7 +91,7 @@ impl<'a> From<&'a Run> for RunView<'a> {
             answers_run_id: run.answers_run_id.as_ref(),
             parent_run_id: run.input.parent_run_id.as_deref(),
             addressed_run_id: run.addressed_run_id.as_ref(),
-            events: run.last_event,
+            events: run.status.is_terminal().then_some(run.last_event),
             created_at: Time(run.created_at),
             updated_at: Time(run.updated_at),
             metadata: Metadata { funduq: &run.metadata },

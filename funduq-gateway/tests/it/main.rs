@@ -1,0 +1,14 @@
+//! The gateway's behaviour over real sockets, one test binary: each file holds the promises of one part.
+
+mod support;
+
+mod agui_refusals;
+mod agui_stream;
+mod demo;
+mod link_opening;
+mod link_talk;
+mod origins;
+mod process;
+mod reads;
+mod replay;
+mod shutdown;

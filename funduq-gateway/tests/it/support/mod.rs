@@ -1,0 +1,117 @@
+//! A gateway of a test's own, and the two kinds of parties that talk to it.
+
+mod http;
+mod provider;
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use funduq_contract::{AgentAddress, Identity, RunId};
+use funduq_core::RunStatus;
+use funduq_gateway::{Config, Durability, Gateway};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+pub(crate) use http::{Raw, client, events, request};
+pub(crate) use provider::{Closed, Provider, finished, started, ticket};
+
+/// How long a test waits for what has to come.
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+/// A gateway on a port and a folder of its own.
+pub(crate) struct TestGateway {
+    gateway: Gateway,
+    _folder: TempDir,
+}
+
+impl Deref for TestGateway {
+    type Target = Gateway;
+
+    fn deref(&self) -> &Gateway {
+        &self.gateway
+    }
+}
+
+impl TestGateway {
+    pub(crate) async fn start() -> Self {
+        Self::configured(|_| {}).await
+    }
+
+    pub(crate) async fn configured(change: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = config(folder.path());
+        change(&mut config);
+        let gateway = Gateway::start(config).await.unwrap();
+        Self { gateway, _folder: folder }
+    }
+
+    pub(crate) fn url_of(&self, path: &str) -> String {
+        format!("{}{path}", self.url())
+    }
+
+    pub(crate) fn agui(&self, agent: &AgentAddress) -> String {
+        format!("{}/agui/{}/{}", self.url(), agent.provider, agent.name)
+    }
+
+    /// Stops the gateway, and gives its folder back.
+    pub(crate) async fn stop(self) -> TempDir {
+        self.gateway.shutdown().await;
+        self._folder
+    }
+
+    /// GET of one of the gateway's own routes.
+    pub(crate) async fn read(&self, path: &str) -> Value {
+        let answer = client().get(self.url_of(path)).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        answer.json().await.unwrap()
+    }
+
+    /// Waits until a run stands so.
+    pub(crate) async fn until_run_is(&self, run: &str, wanted: RunStatus) {
+        let run = RunId::new(run).unwrap();
+        let mut changes = self.funduq().on_change();
+        let waiting = async {
+            while self.funduq().run(&run).await.unwrap().is_none_or(|run| run.status != wanted) {
+                changes.recv().await.unwrap();
+            }
+        };
+        tokio::time::timeout(SOON, waiting).await.unwrap();
+    }
+
+    /// Waits until somebody serves an agent, or nobody does.
+    pub(crate) async fn until_online_is(&self, agent: &AgentAddress, wanted: bool) {
+        let mut changes = self.funduq().on_change();
+        let waiting = async {
+            while self.funduq().is_online(agent) != wanted {
+                changes.recv().await.unwrap();
+            }
+        };
+        tokio::time::timeout(SOON, waiting).await.unwrap();
+    }
+}
+
+/// The configuration of a test: the defaults, but on a port of its own and without waiting for the disk.
+pub(crate) fn config(folder: &std::path::Path) -> Config {
+    Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        data_dir: folder.join("data"),
+        durability: Durability::Process,
+        drain: "100ms".parse().unwrap(),
+        ..Config::default()
+    }
+}
+
+/// A run input that says `text` on a new thread.
+pub(crate) fn input(text: &str) -> Value {
+    input_on("new", text)
+}
+
+/// A run input that says `text` on a thread.
+pub(crate) fn input_on(thread: &str, text: &str) -> Value {
+    json!({ "threadId": thread, "runId": "new", "messages": [{ "id": "m1", "role": "user", "content": text }] })
+}
+
+/// The address of an agent of nobody who is here.
+pub(crate) fn nobody() -> AgentAddress {
+    AgentAddress::new(Identity::generate().public_key(), "nobody".parse().unwrap())
+}
