@@ -1,5 +1,7 @@
 //! The gateway's behaviour over real sockets, one test binary: each file holds the promises of one part.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands, and so may what it is helped by")]
+
 mod support;
 
 mod agui_refusals;
