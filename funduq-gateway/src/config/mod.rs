@@ -21,7 +21,7 @@ settings! {
     /// The folder of keys and record; created, for its owner only, where there is none.
     data_dir: PathBuf = "./funduq-data", "FUNDUQ_DATA_DIR";
 
-    /// The address under which callers reach this gateway, as in https://relay.example: what the URLs in answers and
+    /// The address under which callers reach this gateway, as in `https://relay.example`: what the URLs in answers and
     /// agent cards begin with. Empty takes what the request calls this host.
     public_url: PublicUrl = "", "FUNDUQ_PUBLIC_URL";
 
