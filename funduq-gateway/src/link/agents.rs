@@ -224,8 +224,11 @@ impl ConnectedProvider for Provider {
         self.concurrency
     }
 
+    /// Never fails: a link that can take nothing more is about to be closed, and its closing takes the offer back. An
+    /// error before that would have the run offered again at once, to the same link.
     fn deliver(&self, offer: Offer) -> Result<(), LinkGone> {
-        self.outgoing.push(&DownFrame::Offer(offer))
+        let _ = self.outgoing.push(&DownFrame::Offer(offer));
+        Ok(())
     }
 
     fn cancel(&self, cancel: Cancel) -> Result<(), LinkGone> {
