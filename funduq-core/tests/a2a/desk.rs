@@ -2,10 +2,11 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use funduq_a2a::{
-    A2aError, CancelTaskRequest, GetTaskRequest, ListTasksRequest, SendMessageRequest, StreamResponse,
-    SubscribeToTaskRequest, Task, TaskState, WireMessage,
+    A2aError, Artifact, CancelTaskRequest, GetTaskRequest, ListTasksRequest, SendMessageRequest,
+    StreamResponse, SubscribeToTaskRequest, Task, TaskState, WireMessage,
 };
 use funduq_contract::{AgentAddress, FunduqPort, LinkId, Offer, RunId, Verdict};
 use funduq_core::{A2aAdapter, A2aDoorError, TaskEvent, TaskStream};
@@ -50,7 +51,11 @@ impl Desk {
     }
 
     pub(crate) async fn get(&self, task: &str) -> Task {
-        let request = GetTaskRequest { id: task.into(), ..GetTaskRequest::default() };
+        self.get_with(task, None).await
+    }
+
+    pub(crate) async fn get_with(&self, task: &str, history_length: Option<i32>) -> Task {
+        let request = GetTaskRequest { id: task.into(), history_length, ..GetTaskRequest::default() };
         self.door().get_task(&self.agent, request).await.unwrap().unwrap()
     }
 
@@ -101,16 +106,21 @@ impl Desk {
     /// Sends a message whose run ends asking, and returns the task.
     pub(crate) async fn ask(&self, text: &str, question: &str) -> Task {
         let task = self.post(text_message("ask-1", text)).await;
-        let offer = self.play(&[started(), interrupt("i-1", question)]).await;
-        self.settled(&offer.run.run_id).await;
+        self.play(&[started(), interrupt("i-1", question)]).await;
+        self.settled(&task.id).await;
         self.get(&task.id).await
     }
 
-    /// Waits until the record has the run's end.
-    pub(crate) async fn settled(&self, run: &RunId) {
-        if let Ok(mut stream) = self.bench.funduq.run_stream(&self.agent, run, 0).await {
-            while stream.next().await.unwrap().is_some() {}
-        }
+    /// Waits until the record has the end of a run, here of a task's first, whose stream nobody has.
+    pub(crate) async fn settled(&self, run: &str) {
+        let run = RunId::new(run).unwrap();
+        let mut stream = self.bench.funduq.run_stream(&self.agent, &run, 0).await.unwrap();
+        while stream.next().await.unwrap().is_some() {}
+    }
+
+    /// Some time passes, in which everything that is on its way arrives.
+    pub(crate) async fn later(&self) {
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 
@@ -205,4 +215,37 @@ pub(crate) fn texts(task: &Task) -> Vec<(String, String)> {
     let text =
         |artifact: &funduq_a2a::Artifact| artifact.parts.iter().filter_map(|part| part.as_text()).collect();
     task.artifacts.iter().map(|artifact| (artifact.artifact_id.clone(), text(artifact))).collect()
+}
+
+/// The ids of a task's messages.
+pub(crate) fn ids(task: &Task) -> Vec<&str> {
+    task.history.iter().map(|message| message.message_id.as_str()).collect()
+}
+
+/// What a stock client makes of a stream's artifacts: those of the whole task, and each piece in its place.
+pub(crate) fn sum(events: &[TaskEvent]) -> Vec<Artifact> {
+    let mut artifacts: Vec<Artifact> = Vec::new();
+    for event in events {
+        match &event.event {
+            StreamResponse::Task(task) => artifacts.clone_from(&task.artifacts),
+            StreamResponse::ArtifactUpdate(update) => {
+                let known =
+                    artifacts.iter_mut().find(|known| known.artifact_id == update.artifact.artifact_id);
+                match known {
+                    Some(known) => {
+                        assert!(update.append, "a piece of an artifact that is there is appended");
+                        let piece = update.artifact.parts[0].as_text().unwrap();
+                        let text = format!("{}{piece}", known.parts[0].as_text().unwrap());
+                        known.parts = vec![funduq_a2a::Part::text(text)];
+                    }
+                    None => {
+                        assert!(!update.append, "the first piece is appended to nothing");
+                        artifacts.push(update.artifact.clone());
+                    }
+                }
+            }
+            StreamResponse::StatusUpdate(_) | StreamResponse::Message(_) => {}
+        }
+    }
+    artifacts
 }

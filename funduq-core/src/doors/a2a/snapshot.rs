@@ -24,6 +24,7 @@ pub(super) fn find(store: &dyn Store, agent: &AgentAddress, task: &RunId) -> Res
     let runs = store.lineage(task)?;
     Ok(match runs.first() {
         None => Found::Nothing,
+        Some(root) if root.id != root.root_run_id => Found::Nothing,
         Some(root) if root.agent != *agent => Found::OfAnother,
         Some(_) => Found::Lineage(runs),
     })

@@ -110,11 +110,11 @@ impl TaskStream {
                 self.push(&numbered.event);
                 continue;
             }
-            let end = source.end();
-            self.source = None;
-            if end == Some(StreamEnd::Suspended) {
+            if source.end() == Some(StreamEnd::Suspended) {
+                self.source = None;
                 return Err(DoorError::NotServing(NotServing::Stopping).into());
             }
+            self.next_run()?;
         }
     }
 
@@ -169,6 +169,11 @@ impl TaskStream {
         let event = self.label.status_update(status(run, self.fold.error()), metadata);
         self.ready.push_back(TaskEvent { id: place(run, self.updates), event });
         self.terminal = None;
+        self.next_run()
+    }
+
+    /// Goes on to the answer of the run that was read, where it was answered before this stream began.
+    fn next_run(&mut self) -> Result<(), A2aDoorError> {
         self.source = None;
         if self.at + 1 < self.runs.len() {
             self.at += 1;
