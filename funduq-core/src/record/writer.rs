@@ -148,10 +148,7 @@ async fn run(
             inbox.recv_many(&mut messages, GROUP).await
         } else {
             // Ends that failed are due again after a pause, whether or not anything new comes.
-            match tokio::time::timeout(RETRY, inbox.recv_many(&mut messages, GROUP)).await {
-                Ok(received) => received,
-                Err(_) => 1,
-            }
+            tokio::time::timeout(RETRY, inbox.recv_many(&mut messages, GROUP)).await.unwrap_or(1)
         };
         if received == 0 {
             return;

@@ -130,7 +130,7 @@ impl A2aAdapter {
         // No id of funduq's looks like that, so it is one that funduq never gave out.
         let id = ThreadId::new(context.as_str()).map_err(|_| unknown())?;
         let thread = self.context.find_thread(agent, &id).await?;
-        let thread = thread.ok_or_else(|| DoorError::ThreadNotFound(id))?;
+        let thread = thread.ok_or(DoorError::ThreadNotFound(id))?;
         Ok(Target { thread: Some(thread), answers: None })
     }
 

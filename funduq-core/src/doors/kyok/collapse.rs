@@ -153,7 +153,7 @@ fn merge_call(known: &mut Vec<Value>, call: Map<String, Value>) -> Result<(), Co
                     for (key, value) in part {
                         match (function.get_mut(&key), value) {
                             (Some(Value::String(text)), Value::String(more)) if key != "name" => {
-                                text.push_str(&more)
+                                text.push_str(&more);
                             }
                             (_, value) => drop(function.insert(key, value)),
                         }
