@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_gateway_that_ends_cleanly_on_sigterm_is_content() {
-        started("echo hello; echo 'READY'; trap 'exit 0' TERM; while :; do sleep 0.01; done")
+        started("trap 'exit 0' TERM; echo hello; echo 'READY'; while :; do sleep 0.01; done")
             .unwrap()
             .stop()
             .unwrap();

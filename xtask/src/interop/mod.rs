@@ -4,7 +4,6 @@ mod absent;
 mod cargo;
 mod gateway;
 mod node;
-mod pending;
 mod python;
 mod roster;
 mod suite;

@@ -6,7 +6,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::pending::Pending;
 use super::suite::{Environment, LIMIT, once, test_files};
 use crate::shell;
 
@@ -30,11 +29,11 @@ pub(crate) fn prepare(source: &Path, scratch: &Path) -> Result<()> {
     })
 }
 
-pub(crate) fn run(source: &Path, scratch: &Path, pending: &Pending, environment: &Environment) -> Result<()> {
+pub(crate) fn run(source: &Path, scratch: &Path, environment: &Environment) -> Result<()> {
     for folder in FOLDERS {
         mirror(&source.join(folder), &scratch.join(folder))?;
     }
-    let files = test_files(&scratch.join("test"), pending, |name| name.ends_with(".test.mjs"))?;
+    let files = test_files(&scratch.join("test"), |name| name.ends_with(".test.mjs"))?;
     let mut command = Command::new("node");
     command.args(["--test", "--test-reporter=spec"]).args(files).current_dir(scratch);
     shell::run_within(environment.apply(&mut command), LIMIT)

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::pending::Pending;
 use super::suite::{Environment, LIMIT, once, test_files};
 use crate::shell;
 
@@ -34,8 +33,8 @@ pub(crate) fn prepare(source: &Path, scratch: &Path) -> Result<()> {
     })
 }
 
-pub(crate) fn run(source: &Path, scratch: &Path, pending: &Pending, environment: &Environment) -> Result<()> {
-    let files = test_files(source, pending, |name| name.starts_with("test_") && name.ends_with(".py"))?;
+pub(crate) fn run(source: &Path, scratch: &Path, environment: &Environment) -> Result<()> {
+    let files = test_files(source, |name| name.starts_with("test_") && name.ends_with(".py"))?;
     let mut command = Command::new(scratch.join("venv/bin/python"));
     // The source tree stays as it is: no caches in it.
     command

@@ -8,7 +8,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::gateway::Ready;
-use super::pending::Pending;
 use super::roster::Agent;
 use super::{cargo, node, python};
 use crate::workspace::Workspace;
@@ -27,8 +26,6 @@ pub(crate) struct Suite {
     scratch: PathBuf,
     /// Where Cargo builds.
     target: PathBuf,
-    /// Its test files that no issue has switched on.
-    pending: Pending,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +38,6 @@ enum Kind {
 /// The suites named, or all; a name without a folder is an error.
 pub(crate) fn select(workspace: &Workspace, names: &[String]) -> Result<Vec<Suite>> {
     let folder = workspace.root().join("interop");
-    let pending = Pending::read(&folder)?;
     let mut suites = Vec::new();
     for entry in std::fs::read_dir(&folder).with_context(|| format!("listing {}", folder.display()))? {
         let source = entry?.path();
@@ -49,7 +45,7 @@ pub(crate) fn select(workspace: &Workspace, names: &[String]) -> Result<Vec<Suit
         let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let scratch = workspace.interop_scratch().join(&name);
         let target = workspace.target().to_owned();
-        suites.push(Suite { pending: pending.of(&name), name, kind, source, scratch, target });
+        suites.push(Suite { name, kind, source, scratch, target });
     }
     suites.sort_by(|a, b| a.name.cmp(&b.name));
     if let Some(unknown) = names.iter().find(|name| !suites.iter().any(|suite| suite.name == **name)) {
@@ -74,11 +70,10 @@ impl Suite {
     }
 
     pub(crate) fn run(&self, environment: &Environment) -> Result<()> {
-        self.pending.announce();
         match self.kind {
-            Kind::Cargo => cargo::run(&self.source, &self.target, &self.pending, environment),
-            Kind::Node => node::run(&self.source, &self.scratch, &self.pending, environment),
-            Kind::Python => python::run(&self.source, &self.scratch, &self.pending, environment),
+            Kind::Cargo => cargo::run(&self.source, &self.target, environment),
+            Kind::Node => node::run(&self.source, &self.scratch, environment),
+            Kind::Python => python::run(&self.source, &self.scratch, environment),
         }
     }
 }
@@ -119,17 +114,13 @@ impl Environment {
     }
 }
 
-/// The suite's test files in name order, without those that are pending.
-pub(crate) fn test_files(
-    folder: &Path,
-    pending: &Pending,
-    is_test: impl Fn(&str) -> bool,
-) -> Result<Vec<PathBuf>> {
+/// The suite's test files in name order.
+pub(crate) fn test_files(folder: &Path, is_test: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| format!("listing {}", folder.display()))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if is_test(&name) && !pending.holds(&name) {
+        if is_test(&name) {
             files.push(path);
         }
     }
