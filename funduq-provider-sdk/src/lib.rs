@@ -1,4 +1,12 @@
 //! What a provider's author uses to put an agent online behind funduq.
+//!
+//! An [`Agent`], mostly a closure in [`agent_fn`], takes one run after another and says what it does through the run's
+//! [`EventSink`]. A [`ServedAgent`] gives it a name and its way of taking turns, a [`Runtime`] serves several under
+//! one [`ProviderIdentity`], and a link joins the runtime to a funduq: `ws::connect` over the network
+//! (feature `ws`), [`InProcessLink`] within a process, [`Attachment`] for a link of your own.
+//!
+//! Every shape, payload and port that a provider meets is in [`contract`] and [`agui`]; nothing else needs to be
+//! depended on. Without the feature `ws` no network crate is.
 
 mod agent;
 mod chain;
@@ -26,6 +34,13 @@ pub use identity_file::IdentityFileError;
 pub use in_process::{InProcessError, InProcessLink};
 pub use runtime::{Attachment, BufferLimits, Capacity, Outgoing, Runtime, RuntimeBuilder, Stuck};
 pub use served::{InFlight, Interjections, ServedAgent};
+pub use tokio_util::sync::CancellationToken;
+
 pub use sink::{
     EmitError, EventSink, RawStream, ReasoningWriter, Step, TextOpening, TextWriter, ToolCallWriter,
 };
+
+/// The guide's code, compiled.
+#[cfg(all(doctest, feature = "ws"))]
+#[doc = include_str!("../../docs/provider.md")]
+struct Guide;
