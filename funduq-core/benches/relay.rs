@@ -2,6 +2,11 @@
 //! one object for `cargo xtask bench`. Every figure stands beside its ceiling of the same run: bare SQLite appends of the
 //! same rows in the same group sizes.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a measurement or a test that cannot go on has nothing better to do than to stop"
+)]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

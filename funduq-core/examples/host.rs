@@ -50,7 +50,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             break;
         }
     }
-    println!("unsigned: {}", funduq.cancel_run(&agent, &run, Default::default()).await.unwrap_err());
+    let unsigned = funduq.cancel_run(&agent, &run, Default::default()).await;
+    println!("unsigned: {}", unsigned.err().ok_or("a cancel without a signature was taken")?);
     let timestamp = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
     let proof = serde_json::json!({
         "cancel": {"timestamp": timestamp, "signature": caller.sign_cancel(&run, timestamp)},

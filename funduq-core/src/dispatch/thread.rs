@@ -12,7 +12,7 @@
 //! | `Recorded` | – | queued, or the offer goes out | – | – | – | – |
 //! | `RecordFailed` | – | forgotten, its caller told | – | – | – | – |
 //! | `Verdict` of this attempt | refused | refused | refused | running, queued or failed | refused, or a repeat | refused |
-//! | `OfferFailed` | – | – | – | queued | – | – |
+//! | `OfferFailed` | – | – | – | queued, after a pause | – | – |
 //! | `Event`, next number | refused | refused | refused | refused | recorded; a terminal one settles | refused |
 //! | `Finish` | – | – | – | – | settled without a terminal event | – |
 //! | `Cancel` | remembered | remembered | cancelled | cancelled | asked of the provider | not live |
@@ -135,7 +135,7 @@ impl Thread {
             Message::Slot(slot) => self.slot(now, slot, out),
             Message::OfferFailed { run, attempt } => {
                 if let Some(at) = self.offered(&run, attempt) {
-                    self.take_back(now, at, out);
+                    self.put_off(now, at, out);
                 }
             }
             Message::Verdict { key, run, attempt, verdict } => {
@@ -296,15 +296,8 @@ impl Thread {
                 out.push(Effect::Status { run: id, status: RunStatus::Running });
             }
             Verdict::Declined => {
-                let declines = self.runs[at].declines + 1;
-                self.runs[at].declines = declines;
-                let until = now + self.settings.decline_pause(declines);
-                self.runs[at].phase = Phase::Queued { since: now, paused_until: Some(until) };
-                out.push(Effect::Status { run: id, status: RunStatus::Queued });
                 out.push(Effect::Count(Fault::Misdeclared));
-                out.push(Effect::ReleaseSlot);
-                self.request = Request::WaitingForChange;
-                out.push(Effect::AskSlot { after_change: true });
+                self.put_off(now, at, out);
             }
             Verdict::Refused { reason } => {
                 self.settle(at, Settlement::failed(FailureReason::Refused(reason)), out);
@@ -424,6 +417,18 @@ impl Thread {
                 }
             }
         }
+    }
+
+    /// An offer that cannot be taken now: the run is the head of its queue, offered again when something changed or a
+    /// growing pause has passed.
+    fn put_off(&mut self, now: Moment, at: usize, out: &mut Vec<Effect>) {
+        let declines = self.runs[at].declines + 1;
+        self.runs[at].declines = declines;
+        self.take_back(now, at, out);
+        let until = now + self.settings.decline_pause(declines);
+        self.runs[at].phase = Phase::Queued { since: now, paused_until: Some(until) };
+        self.request = Request::WaitingForChange;
+        out.push(Effect::AskSlot { after_change: true });
     }
 
     /// An offer that nobody will answer: the run is the head of its queue again.

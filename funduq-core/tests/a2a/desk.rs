@@ -212,8 +212,7 @@ pub(crate) fn a2a(error: A2aDoorError) -> A2aError {
 
 /// What artifacts say, by id.
 pub(crate) fn texts(task: &Task) -> Vec<(String, String)> {
-    let text =
-        |artifact: &funduq_a2a::Artifact| artifact.parts.iter().filter_map(|part| part.as_text()).collect();
+    let text = |artifact: &Artifact| artifact.parts.iter().filter_map(|part| part.as_text()).collect();
     task.artifacts.iter().map(|artifact| (artifact.artifact_id.clone(), text(artifact))).collect()
 }
 

@@ -2,6 +2,11 @@
 //! child that relays into a file and prints each event that its callers see, kills it with SIGKILL, starts a relay on the
 //! file, and compares. Without libtest, because the child must be this binary and nothing else.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a measurement or a test that cannot go on has nothing better to do than to stop"
+)]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -28,16 +33,21 @@ fn main() {
     }
     println!("\nrunning 1 test");
     let began = Instant::now();
-    let (mut seen, mut unfinished) = (0, 0);
+    let (mut seen, mut unfinished, mut midway) = (0, 0, 0);
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("record.sqlite");
         let events = kill_at_random(&file, round);
         seen += events.values().map(Vec::len).sum::<usize>();
-        unfinished += async_runtime.block_on(check(&file, &events, round));
+        let (hit, begun) = async_runtime.block_on(check(&file, &events, round));
+        unfinished += hit;
+        midway += begun;
     }
     assert!(seen > 1_000, "the children got too little done to prove anything: {seen} events");
-    assert!(unfinished > 0, "no kill ever hit a live run");
+    assert!(
+        unfinished > midway && midway > 0,
+        "the kills hit {unfinished} live runs, {midway} of them begun"
+    );
     println!(
         "test what_a_caller_saw_survives_a_kill ... ok ({seen} events seen, {unfinished} runs hit alive)"
     );
@@ -56,6 +66,8 @@ async fn relay(file: &Path) {
         let text = run.events().open_text().await?;
         for word in 0..40 {
             text.push(&format!("word {word} ")).await?;
+            // Slow enough that a kill finds runs with some of their events written.
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
         text.end().await?;
         Ok(())
@@ -67,26 +79,25 @@ async fn relay(file: &Path) {
     let ticket = funduq.issue_ticket(&agent.provider);
     let port = Arc::new(funduq.clone()) as Arc<dyn FunduqPort>;
     InProcessLink::open(&runtime, port, ticket, funduq.public_key()).await.unwrap();
-    let callers: Vec<_> = (0..CALLERS)
-        .map(|_| {
-            let (funduq, agent) = (funduq.clone(), agent.clone());
-            tokio::spawn(async move {
-                loop {
-                    let input = br#"{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"x"}]}"#;
-                    let input = RelayedInput::parse(input).unwrap();
-                    let mut stream = funduq.agui().run(&agent, input, None).await.unwrap();
-                    let run = stream.run_id().clone();
-                    while let Some(event) = stream.next().await.unwrap() {
-                        let number = event.number.unwrap();
-                        let line = format!("{run} {number} {}\n", event.event.json());
-                        std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
-                    }
-                }
-            })
-        })
-        .collect();
-    for caller in callers {
-        caller.await.unwrap();
+    let mut callers = tokio::task::JoinSet::new();
+    for _ in 0..CALLERS {
+        callers.spawn(call_for_ever(funduq.clone(), agent.clone()));
+    }
+    // None of them ends but by a panic, which ends the child.
+    callers.join_next().await.unwrap().unwrap();
+}
+
+async fn call_for_ever(funduq: Funduq, agent: AgentAddress) {
+    loop {
+        let input = br#"{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"x"}]}"#;
+        let input = RelayedInput::parse(input).unwrap();
+        let mut stream = funduq.agui().run(&agent, input, None).await.unwrap();
+        let run = stream.run_id().clone();
+        while let Some(event) = stream.next().await.unwrap() {
+            let number = event.number.unwrap();
+            let line = format!("{run} {number} {}\n", event.event.json());
+            std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
+        }
     }
 }
 
@@ -119,15 +130,16 @@ fn kill_at_random(file: &Path, round: u64) -> BTreeMap<String, Vec<(u64, String)
     seen
 }
 
-/// Starts a relay on what the child left, and returns how many runs the kill hit alive.
-async fn check(file: &Path, seen: &BTreeMap<String, Vec<(u64, String)>>, round: u64) -> usize {
+/// Starts a relay on what the child left, and returns how many runs the kill hit alive, and how many of them had events.
+async fn check(file: &Path, seen: &BTreeMap<String, Vec<(u64, String)>>, round: u64) -> (usize, usize) {
     let integrity: String = rusqlite::Connection::open(file)
         .unwrap()
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .unwrap();
     assert_eq!(integrity, "ok", "round {round}");
     let store = Arc::new(SqliteStore::open(file, Durability::default()).unwrap());
-    let hit = store.unfinished().unwrap().len();
+    let unfinished = store.unfinished().unwrap();
+    let hit = (unfinished.len(), unfinished.iter().filter(|run| run.last_event > 0).count());
     let funduq = Funduq::new(CoreSettings::default(), None, store.clone());
     funduq.start().await.unwrap();
     for (run, events) in seen {

@@ -163,7 +163,7 @@ fn the_table_of_states_and_messages_holds() {
                 "refused r",
                 "refused r",
                 "refused r",
-                "status r queued, count Misdeclared, release, ask-after-change",
+                "count Misdeclared, status r queued, release, ask-after-change",
                 "refused r",
                 "refused r",
             ],
@@ -186,7 +186,7 @@ fn the_table_of_states_and_messages_holds() {
         (
             "OfferFailed",
             || Message::OfferFailed { run: run("r"), attempt: 1 },
-            ["", "", "", "status r queued, release, ask", "", ""],
+            ["", "", "", "status r queued, release, ask-after-change", "", ""],
         ),
         (
             "Event",

@@ -11,7 +11,8 @@ use crate::record::model::{AgentRecord, Run, RunStatus, Thread, ThreadMessage};
 
 const THREAD: &str = "SELECT id, provider, agent, head, parent, has_runs, created_at FROM threads";
 const RUN: &str = "SELECT runs.id, threads.id, threads.provider, threads.agent, status, input, chain,
-    answers_run_id, root_run_id, addressed_run_id, metadata, last_event, runs.created_at, updated_at
+    answers_run_id, root_run_id, addressed_run_id, metadata,
+    (SELECT coalesce(max(number), 0) FROM run_events WHERE run_no = runs.no), runs.created_at, updated_at
     FROM runs JOIN threads ON threads.no = runs.thread_no";
 const MESSAGE: &str = "SELECT thread_messages.position, runs.id, thread_messages.json
     FROM thread_messages JOIN threads ON threads.no = thread_messages.thread_no

@@ -50,7 +50,6 @@ CREATE TABLE runs (
     addressed_run_id TEXT,
     metadata         TEXT NOT NULL,
     waiting          INTEGER NOT NULL,
-    last_event       INTEGER NOT NULL,
     created_at       INTEGER NOT NULL,
     updated_at       INTEGER NOT NULL
 ) STRICT;

@@ -163,7 +163,10 @@ impl WriterConnection {
         }
         let found = self
             .db
-            .prepare_cached("SELECT no, thread_no, last_event, status FROM runs WHERE id = ?1")?
+            .prepare_cached(
+                "SELECT no, thread_no, (SELECT coalesce(max(number), 0) FROM run_events WHERE run_no = runs.no), status
+                 FROM runs WHERE id = ?1",
+            )?
             .query_row([id.as_str()], |row| {
                 let live = LiveRun { no: row.get(0)?, thread_no: row.get(1)?, last_event: row.get(2)? };
                 Ok((live, row.get::<_, String>(3)?))
@@ -194,15 +197,13 @@ impl WriterConnection {
         let waiting = settle.status == crate::record::RunStatus::Completed && !settle.metadata.has_no_asks();
         self.db
             .prepare_cached(
-                "UPDATE runs SET status = ?2, metadata = ?3, waiting = ?4, last_event = ?5, updated_at = ?6
-                 WHERE no = ?1",
+                "UPDATE runs SET status = ?2, metadata = ?3, waiting = ?4, updated_at = ?5 WHERE no = ?1",
             )?
             .execute(params![
                 live.no,
                 settle.status.as_str(),
                 metadata_json(&settle.metadata)?,
                 waiting,
-                live.last_event,
                 settle.at
             ])?;
         add_messages(&self.db, live.thread_no, live.no, &settle.messages, true)
@@ -302,17 +303,17 @@ fn open_run(db: &Connection, open: &OpenRun) -> Result<LiveRun, StoreError> {
     if let Some(answered) = &open.run.answers_run_id {
         db.prepare_cached("UPDATE runs SET waiting = 0 WHERE id = ?1")?.execute([answered.as_str()])?;
     }
-    let no = insert_run(db, thread_no, &open.run, open.events.len() as u64)?;
+    let no = insert_run(db, thread_no, &open.run)?;
     add_messages(db, thread_no, no, &open.messages, false)?;
     insert_events(db, no, 1, &open.events)?;
     Ok(LiveRun { no, thread_no, last_event: open.events.len() as u64 })
 }
 
-fn insert_run(db: &Connection, thread_no: i64, run: &Run, last_event: u64) -> Result<i64, StoreError> {
+fn insert_run(db: &Connection, thread_no: i64, run: &Run) -> Result<i64, StoreError> {
     db.prepare_cached(
         "INSERT INTO runs (id, thread_no, status, input, chain, answers_run_id, root_run_id, addressed_run_id,
-                           metadata, waiting, last_event, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12)",
+                           metadata, waiting, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11)",
     )?
     .execute(params![
         run.id.as_str(),
@@ -324,7 +325,6 @@ fn insert_run(db: &Connection, thread_no: i64, run: &Run, last_event: u64) -> Re
         run.root_run_id.as_str(),
         run.addressed_run_id.as_ref().map(RunId::as_str),
         metadata_json(&run.metadata)?,
-        last_event,
         run.created_at,
         run.updated_at,
     ])?;
