@@ -47,6 +47,8 @@ pub(super) struct Fold {
     event_bytes: usize,
     omitted: u64,
     error: Option<String>,
+    /// Nobody will ask for artifacts and events any more.
+    forgets: bool,
 }
 
 #[derive(Debug)]
@@ -198,7 +200,9 @@ impl Fold {
         if text.is_empty() && !last {
             return;
         }
-        draft.text.push_str(&text);
+        if !self.forgets {
+            draft.text.push_str(&text);
+        }
         let append = std::mem::replace(&mut draft.begun, true);
         let name = draft.name.clone().filter(|_| !append);
         out.push(Update::Text(Piece { artifact: draft.id.clone(), name, text, append, last }));
@@ -236,6 +240,10 @@ impl Fold {
     }
 
     fn keep(&mut self, event: &RelayedEvent, out: &mut Vec<Update>) {
+        out.push(Update::Event(event.clone()));
+        if self.forgets {
+            return;
+        }
         self.event_bytes += event.json().len();
         self.events.push_back(event.clone());
         while self.event_bytes > EVENT_BYTES {
@@ -243,7 +251,15 @@ impl Fold {
             self.event_bytes -= oldest.json().len();
             self.omitted += 1;
         }
-        out.push(Update::Event(event.clone()));
+    }
+
+    /// Goes on for its updates alone, so that a long stream takes up no more room than a short one.
+    pub(super) fn forget(&mut self) {
+        self.forgets = true;
+        self.events = VecDeque::new();
+        for draft in &mut self.drafts {
+            draft.text = String::new();
+        }
     }
 
     /// The artifacts so far, in the order in which their messages began.

@@ -197,6 +197,17 @@ fn each_agent_of_a_run_streams_its_own_chunks() {
 }
 
 #[test]
+fn a_fold_that_forgets_makes_the_same_updates() {
+    let events = [text("CHUNK", "a", "1"), text("CHUNK", "a", "2"), json!({"type": "RAW", "event": 1}), finished()];
+    let (mut whole, mut light) = (Fold::default(), Fold::default());
+    tell(&mut whole, &events[..1]);
+    tell(&mut light, &events[..1]);
+    light.forget();
+    assert_eq!(tell(&mut light, &events[1..]), tell(&mut whole, &events[1..]));
+    assert!(light.events().0.is_empty() && light.drafts[0].text.is_empty());
+}
+
+#[test]
 fn text_that_fits_no_message_rides_as_it_is() {
     let mut fold = Fold::default();
     assert_eq!(

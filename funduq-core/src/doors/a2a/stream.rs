@@ -64,7 +64,8 @@ impl TaskStream {
     ) -> Self {
         let first = first_event(&snapshot, history_length);
         let source = source.filter(|_| !snapshot.is_whole());
-        let Snapshot { runs, at, fold, updates, behind, .. } = snapshot;
+        let Snapshot { runs, at, mut fold, updates, behind, .. } = snapshot;
+        fold.forget();
         let label = Label::of(&runs[at]);
         let working_since = Some(&runs[at]).filter(|run| run.status.is_claimed()).map(|run| run.updated_at);
         let context = Context(context);
