@@ -15,8 +15,8 @@ pub(crate) struct Notice {
     pub(crate) slot: Slot,
 }
 
-/// How often a key was found at each [`Fault`], and how many faults of that kind in a row of
-/// registrations count towards the tolerance.
+/// How often a key was found at each kind of fault since funduq started. Counting is not judging: at the tolerance of
+/// the settings the key's names are withdrawn until it registers again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quality {
     /// Declined although funduq believed that it had room.

@@ -198,7 +198,8 @@ fn each_agent_of_a_run_streams_its_own_chunks() {
 
 #[test]
 fn a_fold_that_forgets_makes_the_same_updates() {
-    let events = [text("CHUNK", "a", "1"), text("CHUNK", "a", "2"), json!({"type": "RAW", "event": 1}), finished()];
+    let events =
+        [text("CHUNK", "a", "1"), text("CHUNK", "a", "2"), json!({"type": "RAW", "event": 1}), finished()];
     let (mut whole, mut light) = (Fold::default(), Fold::default());
     tell(&mut whole, &events[..1]);
     tell(&mut light, &events[..1]);
