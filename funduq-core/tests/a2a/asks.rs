@@ -162,3 +162,28 @@ fn a_task_may_ask_again_and_again() {
         }
     });
 }
+
+#[test]
+fn a_waiting_task_waits_over_a_restart_and_one_that_worked_has_failed() {
+    at_every_desk(|desk| async move {
+        let waiting = desk.ask("ask", "Go on?").await;
+        let working = desk.post(text_message("m-2", "x")).await;
+        desk.play(&[started()]).await;
+        desk.later().await;
+        let Desk { bench, agent, .. } = desk;
+        let bench = bench.restart().await;
+        let (provider, link, _) = bench.serving(None).await;
+        let desk = Desk { bench, provider, link, agent };
+        let orphan = desk.get(&working.id).await;
+        assert_eq!(orphan.status.state, TaskState::Failed);
+        assert_eq!(
+            serde_json::to_value(&orphan.metadata).unwrap()["funduq"]["failureReason"],
+            "orphaned_by_restart"
+        );
+        assert!(orphan.status.message.is_some());
+        assert_eq!(desk.get(&waiting.id).await, waiting);
+        let mut stream = desk.stream(message_with("m-3", "yes", json!({"taskId": waiting.id}))).await;
+        desk.play(&turn("b", &["done"])).await;
+        assert_eq!(last_state(&rest(&mut stream).await), TaskState::Completed);
+    });
+}

@@ -203,3 +203,24 @@ fn the_history_is_as_long_as_was_asked_for() {
         assert_eq!(ids(&get(Some(2)).await), [&format!("{}-ask", task.id), "m-2"]);
     });
 }
+
+#[test]
+fn an_interjections_target_reaches_the_agent_under_funduqs_key() {
+    at_every_desk(|desk| async move {
+        let first = desk.post(text_message("m-1", "one")).await;
+        desk.take().await;
+        let mut request = message_with("m-2", "stop that", json!({"contextId": first.context_id}));
+        request["metadata"] = json!({ funduq_contract::ADDRESSED_RUN_ID: first.id });
+        let second = desk.post(request).await;
+        let offer = desk.take().await;
+        let input: serde_json::Value = serde_json::from_str(&offer.run.input.to_json()).unwrap();
+        assert_eq!(input["forwardedProps"]["funduq"], json!({"addressedRunId": first.id}));
+        assert_eq!(
+            input["forwardedProps"][funduq_contract::ADDRESSED_RUN_ID],
+            json!(first.id),
+            "as it was sent"
+        );
+        assert_eq!(input.get("parentRunId"), None, "which is another intent");
+        assert_ne!(second.id, first.id, "a task of its own");
+    });
+}

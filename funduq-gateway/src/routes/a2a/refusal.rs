@@ -155,3 +155,48 @@ fn with_body(answer: Response, body: String) -> Response {
 fn status(code: u16) -> StatusCode {
     StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
+
+#[cfg(test)]
+mod tests {
+    use funduq_contract::{ChainError, RunId, ThreadId};
+    use funduq_core::{DoorError, InvalidChain, NotServing, ProofProblem, StoreError};
+
+    use super::*;
+
+    #[test]
+    fn what_a2a_has_no_word_for_has_a_status_a_code_and_a_name() {
+        let (run, thread) = (RunId::new("r").unwrap(), ThreadId::new("t").unwrap());
+        let problem = ProofProblem::Missing;
+        for (error, status, code, reason) in [
+            (
+                DoorError::ThreadQueueFull { thread: thread.clone(), limit: 8 },
+                429,
+                -32050,
+                "THREAD_QUEUE_FULL",
+            ),
+            (DoorError::PresenterRequired, 401, -32051, "PRESENTER_REQUIRED"),
+            (DoorError::InvalidChain(InvalidChain::Chain(ChainError::Empty)), 403, -32052, "INVALID_CHAIN"),
+            (DoorError::ThreadMembershipRequired(thread), 403, -32053, "THREAD_MEMBERSHIP_REQUIRED"),
+            (DoorError::InvalidResolution { task: run.clone(), problem }, 403, -32054, "INVALID_RESOLUTION"),
+            (DoorError::InvalidCancel { run, problem }, 403, -32055, "INVALID_CANCEL"),
+            (DoorError::NotServing(NotServing::Stopping), 503, -32056, "NOT_SERVING"),
+            (DoorError::Store(StoreError::Unavailable("disk".into())), 503, -32057, "RECORD_UNAVAILABLE"),
+        ] {
+            let refused = || Refused::from(A2aDoorError::from(error.clone()));
+            let object = refused().to_object();
+            assert_eq!(object.code, code, "{reason}");
+            assert_eq!(object.data, [ErrorDetail::error_info(reason, DOMAIN)]);
+            assert!(!object.message.contains("disk"), "what the record says of itself stays inside");
+            assert_eq!(refused().into_rpc(&json_rpc::Id::null()).status(), status, "{reason}");
+            assert_eq!(refused().into_rest().status(), status, "{reason}");
+        }
+    }
+
+    #[test]
+    fn an_error_after_the_start_of_an_http_json_stream_has_the_specifications_body() {
+        let refused = Refused::from(A2aDoorError::from(DoorError::NotServing(NotServing::Stopping)));
+        let json: serde_json::Value = serde_json::from_str(&refused.to_rest_json()).unwrap();
+        assert_eq!((&json["error"]["code"], &json["error"]["status"]), (&503.into(), &"UNAVAILABLE".into()));
+        assert_eq!(json["error"]["details"][0]["reason"], "NOT_SERVING");
+    }
+}
