@@ -6,7 +6,7 @@ use funduq_agui::event::MessagesSnapshot;
 use funduq_agui::{Event, Message, RelayedEvent, RelayedInput, RelayedMessage, Role};
 use funduq_contract::{AgentAddress, PublicKey, RunId, ThreadId};
 
-use super::open::{DoorContext, Request};
+use super::open::{DoorContext, Request, not_opened};
 use crate::dispatch::{run_error, run_started};
 use crate::error::DoorError;
 use crate::record::{FailureReason, Run, RunStream, StoreError, StreamEnd, Thread};
@@ -143,7 +143,8 @@ impl AguiAdapter {
         self.context
             .record()
             .write_and_wait(crate::record::Write::OpenThread(crate::record::OpenThread { thread }))
-            .await?;
+            .await
+            .map_err(|error| not_opened(agent, error))?;
         Ok(id)
     }
 

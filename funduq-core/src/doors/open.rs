@@ -127,7 +127,7 @@ impl DoorContext {
             self.check_offering(&kyok.llm_provider).await?;
         }
         let (open, exempt) = self.judge(request)?;
-        let thread = open.thread.id.clone();
+        let (thread, agent) = (open.thread.id.clone(), open.thread.agent.clone());
         let task = open.run.root_run_id.clone();
         match self.dispatch.open(open, exempt).await {
             Ok(opened) => Ok(opened.stream),
@@ -138,7 +138,7 @@ impl DoorContext {
             Err(OpenError::Store(StoreError::Conflict(Conflict::AlreadyAnswered))) => {
                 Err(DoorError::AlreadyAnswered(task))
             }
-            Err(OpenError::Store(error)) => Err(error.into()),
+            Err(OpenError::Store(error)) => Err(not_opened(&agent, error)),
         }
     }
 
@@ -222,5 +222,13 @@ impl DoorContext {
         let claim = live.log.claim_stream().ok_or_else(|| DoorError::StreamTaken(run.id.clone()))?;
         let stream = RunStream::new(record, run.id.clone(), run.thread_id.clone(), Some(live.log), after);
         Ok(stream.with_claim(Some(claim)))
+    }
+}
+
+/// Why a run or a thread of the agent was not written: the agent may have been forgotten since the door looked.
+pub(super) fn not_opened(agent: &AgentAddress, error: StoreError) -> DoorError {
+    match error {
+        StoreError::Conflict(Conflict::Missing("agent")) => DoorError::AgentNotFound(agent.clone()),
+        other => other.into(),
     }
 }

@@ -107,6 +107,9 @@ impl State {
         if self.threads.contains_key(&thread.id) {
             return Err(Conflict::ThreadChanged.into());
         }
+        if !self.agents.contains_key(&thread.agent) {
+            return Err(Conflict::Missing("agent").into());
+        }
         self.next_thread += 1;
         let stored = StoredThread {
             thread: thread.clone(),
@@ -123,26 +126,30 @@ impl State {
         let stored = self.threads.get(&open.thread.id).map(|stored| &stored.thread);
         let unchanged = match (stored, &open.seen) {
             (None, None) => true,
-            // A thread that had runs when the door looked can only have got more of them.
-            (Some(now), Some(seen)) => now.head == seen.head && now.has_runs == seen.has_runs,
+            // It may have got its first run meanwhile, if that bound it as this one would have.
+            (Some(now), Some(_)) => !now.has_runs || now.head == open.thread.head,
             (Some(_), None) | (None, Some(_)) => false,
         };
         if !unchanged {
             return Err(Conflict::ThreadChanged.into());
         }
         if let Some(answered) = &open.run.answers_run_id {
-            let asking = self.runs.get_mut(answered).ok_or(Conflict::Missing("run"))?;
+            let asking = self.runs.get(answered).ok_or(Conflict::Missing("run"))?;
             if asking.answered_by.is_some() {
                 return Err(Conflict::AlreadyAnswered.into());
             }
-            asking.answered_by = Some(open.run.id.clone());
         }
         if open.seen.is_none() {
             self.open_thread(&open.thread)?;
         }
+        if let Some(asking) = open.run.answers_run_id.as_ref().and_then(|id| self.runs.get_mut(id)) {
+            asking.answered_by = Some(open.run.id.clone());
+        }
         let run = Run { last_event: open.events.len() as u64, ..open.run.clone() };
         if let Some(thread) = self.threads.get_mut(&open.thread.id) {
-            thread.thread = open.thread.clone();
+            if !thread.thread.has_runs {
+                thread.thread = open.thread.clone();
+            }
             thread.runs.push(run.id.clone());
             thread.add(&run.id, &open.messages, false);
         }

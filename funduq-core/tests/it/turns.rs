@@ -393,3 +393,16 @@ fn work_before_the_start_is_an_error() {
         assert_eq!(error, DoorError::NotServing(funduq_core::NotServing::NotStarted));
     });
 }
+
+#[test]
+fn two_first_runs_on_a_minted_thread_are_both_accepted() {
+    on_every_store(|bench| async move {
+        let (_, _, agent) = bench.serving(None).await;
+        let thread = bench.funduq.agui().create_thread(&agent).await.unwrap();
+        let (one, two) =
+            tokio::join!(bench.ask(&agent, thread.as_str(), "1"), bench.ask(&agent, thread.as_str(), "2"));
+        let runs = [one.unwrap().run_id().clone(), two.unwrap().run_id().clone()];
+        let recorded = bench.funduq.thread_runs(&thread, 0, 10).await.unwrap();
+        assert_eq!(recorded.into_iter().map(|run| run.id).collect::<Vec<_>>(), runs);
+    });
+}

@@ -249,6 +249,12 @@ fn open_thread(db: &Connection, thread: &Thread) -> Result<i64, StoreError> {
     if stored_thread(db, &thread.id)?.is_some() {
         return Err(Conflict::ThreadChanged.into());
     }
+    let agent_known: bool = db
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM agents WHERE provider = ?1 AND name = ?2)")?
+        .query_row([&thread.agent.provider.to_string(), thread.agent.name.as_str()], |row| row.get(0))?;
+    if !agent_known {
+        return Err(Conflict::Missing("agent").into());
+    }
     db.prepare_cached(
         "INSERT INTO threads (id, provider, agent, head, parent, has_runs, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -285,8 +291,9 @@ fn open_run(db: &Connection, open: &OpenRun) -> Result<LiveRun, StoreError> {
     }
     let thread_no = match (stored, &open.seen) {
         (None, None) => open_thread(db, &open.thread)?,
-        (Some((no, head, has_runs)), Some(seen))
-            if head == seen.head.map(|key| key.to_string()) && has_runs == seen.has_runs =>
+        // It may have got its first run meanwhile, if that bound it as this one would have.
+        (Some((no, head, has_runs)), Some(_))
+            if !has_runs || head == open.thread.head.map(|key| key.to_string()) =>
         {
             if !has_runs {
                 db.prepare_cached("UPDATE threads SET head = ?2, parent = ?3, has_runs = 1 WHERE no = ?1")?
