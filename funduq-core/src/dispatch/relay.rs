@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use funduq_agui::RelayedEvent;
-use funduq_contract::{AgentAddress, PortError, PublicKey, RunId, ThreadId};
+use funduq_contract::{AgentAddress, LinkId, PortError, PublicKey, RunId, ThreadId};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -197,13 +197,13 @@ impl Dispatch {
         }
     }
 
-    /// Tells the threads of the agents that a key now serves that it is back.
-    pub(crate) fn registered(&self, key: &PublicKey) {
+    /// Tells the threads of the agents that a key now serves on `link` that it is back.
+    pub(crate) fn registered(&self, key: &PublicKey, link: LinkId) {
         let owners = self.owners();
         let served =
             owners.values().filter(|owner| owner.agent.provider == *key && self.links.serves(&owner.agent));
         for owner in served {
-            let letter = Letter::Machine(Message::Registered);
+            let letter = Letter::Machine(Message::Registered { link });
             let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
         }
     }

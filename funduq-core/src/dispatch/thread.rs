@@ -9,7 +9,7 @@
 //! | `Open` | – | – | – | – | – | a new run, or `Full` |
 //! | `Slot` granted | recorded `offering` | given back | offered | given back | given back | given back |
 //! | `Slot` full or unserved | recorded `queued`, or failed `agent_offline` | waits | waits | waits | – | – |
-//! | `Recorded` | – | queued, or the offer goes out | – | – | – | – |
+//! | `Recorded` | – | queued (and stays so once funduq stops), or the offer goes out | – | – | – | – |
 //! | `RecordFailed` | – | forgotten, its caller told | – | – | – | – |
 //! | `Verdict` of this attempt | refused | refused | refused | running, queued or failed | refused, or a repeat | refused |
 //! | `OfferFailed` | – | – | – | queued, after a pause | – | – |
@@ -20,7 +20,7 @@
 //! | `Registered` | – | – | – | – | the grace ends | – |
 //! | `Tick` past its deadline | – | – | offered again, or `no_provider_took_it` | taken back, or `provider_did_not_answer` | `provider_left_holding_it`; counted once | – |
 //! | `StoreFailed` | – | – | – | – | failed `record_unavailable` | – |
-//! | `Shutdown` | – | – | stays queued | failed | failed | – |
+//! | `Shutdown` | stays queued | the grant is given back | stays queued | failed | failed | – |
 
 mod vocabulary;
 
@@ -53,14 +53,20 @@ struct Live {
 enum Phase {
     /// At the door; the desk is being asked for a place.
     Arriving,
-    /// Its row is on its way to the disk; `offer_on` once a place was granted for it.
-    Recording { offer_on: Option<LinkId> },
+    /// Its row is on its way to the disk with this status; `offer_on` while a place is taken for it.
+    Recording { as_status: RunStatus, offer_on: Option<LinkId> },
     /// Waiting since `since`; after a decline not before `paused_until`, unless something changes.
     Queued { since: Moment, paused_until: Option<Moment> },
     /// Offered on `link`, to be answered by `deadline`.
     Offering { link: LinkId, deadline: Moment },
     /// Claimed by the provider's key.
-    Running { recorded: u64, overdue_at: Option<Moment>, away_until: Option<Moment> },
+    Running {
+        /// The latest link that the key is known to have been there on.
+        link: LinkId,
+        recorded: u64,
+        overdue_at: Option<Moment>,
+        away_until: Option<Moment>,
+    },
 }
 
 /// What the thread has asked the desk for.
@@ -80,12 +86,20 @@ pub(crate) struct Thread {
     runs: VecDeque<Live>,
     request: Request,
     unserved_since: Option<Moment>,
+    stopping: bool,
 }
 
 impl Thread {
     /// A thread with nothing alive, whose agent belongs to `provider`.
     pub(crate) fn new(settings: CoreSettings, provider: PublicKey) -> Self {
-        Self { settings, provider, runs: VecDeque::new(), request: Request::None, unserved_since: None }
+        Self {
+            settings,
+            provider,
+            runs: VecDeque::new(),
+            request: Request::None,
+            unserved_since: None,
+            stopping: false,
+        }
     }
 
     /// Puts a run back that an earlier process recorded as queued. Called before the first message.
@@ -134,7 +148,7 @@ impl Thread {
             Message::RecordFailed { run } => self.record_failed(&run, out),
             Message::Slot(slot) => self.slot(now, slot, out),
             Message::OfferFailed { run, attempt } => {
-                if let Some(at) = self.offered(&run, attempt) {
+                if let Some((at, _)) = self.offered(&run, attempt) {
                     self.put_off(now, at, out);
                 }
             }
@@ -145,7 +159,7 @@ impl Thread {
             Message::Finish { key, run } => self.finish(key, &run, out),
             Message::Cancel { run } => self.cancel(run, out),
             Message::LinkGone { link } => self.link_gone(now, link, out),
-            Message::Registered => self.registered(out),
+            Message::Registered { link } => self.registered(link, out),
             Message::StoreFailed { run } => {
                 if let Some(at) = self.find(&run)
                     && matches!(self.runs[at].phase, Phase::Running { .. })
@@ -173,8 +187,8 @@ impl Thread {
         } else {
             // Others wait before it, so it takes its place behind them.
             let offline = self.unserved_since.is_some();
-            run.phase = Phase::Recording { offer_on: None };
             let as_status = if offline { RunStatus::Failed } else { RunStatus::Queued };
+            run.phase = Phase::Recording { as_status, offer_on: None };
             out.push(Effect::Record { run: run.id.clone(), as_status });
             if offline {
                 return;
@@ -185,19 +199,29 @@ impl Thread {
 
     fn recorded(&mut self, now: Moment, id: &RunId, out: &mut Vec<Effect>) {
         let Some(at) = self.find(id) else { return };
-        let Phase::Recording { offer_on } = self.runs[at].phase else { return };
+        let Phase::Recording { as_status, offer_on } = self.runs[at].phase else { return };
         match offer_on {
             _ if self.runs[at].cancel_asked => {
                 self.settle(at, Settlement::cancelled(OwnTerminal::Cancelled), out);
             }
             Some(link) => self.offer(now, at, link, out),
-            None => self.runs[at].phase = Phase::Queued { since: now, paused_until: None },
+            None => {
+                self.runs[at].phase = Phase::Queued { since: now, paused_until: None };
+                if as_status == RunStatus::Offering {
+                    // The link went while the row was written.
+                    out.push(Effect::Status { run: id.clone(), status: RunStatus::Queued });
+                }
+                if self.stopping {
+                    self.runs.remove(at);
+                    out.push(Effect::Suspend { run: id.clone() });
+                }
+            }
         }
     }
 
     fn record_failed(&mut self, id: &RunId, out: &mut Vec<Effect>) {
         let Some(at) = self.find(id) else { return };
-        if let Phase::Recording { offer_on } = self.runs[at].phase {
+        if let Phase::Recording { offer_on, .. } = self.runs[at].phase {
             if offer_on.is_some() {
                 out.push(Effect::ReleaseSlot);
             }
@@ -214,9 +238,10 @@ impl Thread {
         match (slot, arriving) {
             (Slot::Granted { link }, Some(at)) => {
                 self.request = Request::None;
-                self.runs[at].phase = Phase::Recording { offer_on: Some(link) };
+                let as_status = RunStatus::Offering;
+                self.runs[at].phase = Phase::Recording { as_status, offer_on: Some(link) };
                 let run = self.runs[at].id.clone();
-                out.push(Effect::Record { run, as_status: RunStatus::Offering });
+                out.push(Effect::Record { run, as_status });
             }
             (Slot::Granted { link }, None) => {
                 self.request = Request::None;
@@ -232,9 +257,10 @@ impl Thread {
                 }
             }
             (Slot::Full, Some(at)) => {
-                self.runs[at].phase = Phase::Recording { offer_on: None };
+                let as_status = RunStatus::Queued;
+                self.runs[at].phase = Phase::Recording { as_status, offer_on: None };
                 let run = self.runs[at].id.clone();
-                out.push(Effect::Record { run, as_status: RunStatus::Queued });
+                out.push(Effect::Record { run, as_status });
             }
             (Slot::Unserved, Some(at)) => {
                 // At the door, an agent that nobody serves is a failed run and not a queued one.
@@ -275,7 +301,8 @@ impl Thread {
         verdict: Verdict,
         out: &mut Vec<Effect>,
     ) {
-        let Some(at) = self.offered(&id, attempt).filter(|_| key == self.provider) else {
+        let offered = self.offered(&id, attempt).filter(|_| key == self.provider);
+        let Some((at, link)) = offered else {
             let repeated = key == self.provider
                 && verdict == Verdict::Accepted
                 && self.find(&id).is_some_and(|at| {
@@ -289,6 +316,7 @@ impl Thread {
         match verdict {
             Verdict::Accepted => {
                 self.runs[at].phase = Phase::Running {
+                    link,
                     recorded: 0,
                     overdue_at: Some(now + self.settings.undelivered_after),
                     away_until: None,
@@ -393,12 +421,13 @@ impl Thread {
         let mut at = 0;
         while at < self.runs.len() {
             match &mut self.runs[at].phase {
-                Phase::Recording { offer_on } if *offer_on == Some(gone) => {
+                Phase::Recording { offer_on, .. } if *offer_on == Some(gone) => {
                     *offer_on = None;
                     out.push(Effect::ReleaseSlot);
                 }
                 Phase::Offering { link, .. } if *link == gone => self.take_back(now, at, out),
-                Phase::Running { away_until, .. } => {
+                // The news of an older link's loss may come after that of a newer one's roster.
+                Phase::Running { link, away_until, .. } if *link <= gone => {
                     // The grace of an earlier loss is not drawn out by the loss of a link that never registered.
                     away_until.get_or_insert(now + self.settings.link_grace);
                 }
@@ -408,9 +437,10 @@ impl Thread {
         }
     }
 
-    fn registered(&mut self, out: &mut Vec<Effect>) {
+    fn registered(&mut self, on: LinkId, out: &mut Vec<Effect>) {
         for run in &mut self.runs {
-            if let Phase::Running { away_until, .. } = &mut run.phase {
+            if let Phase::Running { link, away_until, .. } = &mut run.phase {
+                *link = on.max(*link);
                 let was_away = away_until.take().is_some();
                 if was_away && run.cancel_asked {
                     out.push(Effect::AskCancel { run: run.id.clone() });
@@ -492,14 +522,23 @@ impl Thread {
     }
 
     fn shutdown(&mut self, out: &mut Vec<Effect>) {
-        while let Some(run) = self.runs.front() {
-            match run.phase {
-                Phase::Arriving | Phase::Recording { offer_on: None } | Phase::Queued { .. } => {
-                    out.push(Effect::Suspend { run: run.id.clone() });
-                    self.runs.pop_front();
+        self.stopping = true;
+        let mut at = 0;
+        while at < self.runs.len() {
+            match &mut self.runs[at].phase {
+                Phase::Arriving | Phase::Queued { .. } => {
+                    out.push(Effect::Suspend { run: self.runs[at].id.clone() });
+                    self.runs.remove(at);
                 }
-                Phase::Recording { offer_on: Some(_) } | Phase::Offering { .. } | Phase::Running { .. } => {
-                    self.settle(0, Settlement::failed(FailureReason::FunduqShutdown), out);
+                Phase::Recording { offer_on, .. } => {
+                    // Its caller hears what becomes of the row, and then that the run waits for the restart.
+                    if offer_on.take().is_some() {
+                        out.push(Effect::ReleaseSlot);
+                    }
+                    at += 1;
+                }
+                Phase::Offering { .. } | Phase::Running { .. } => {
+                    self.settle(at, Settlement::failed(FailureReason::FunduqShutdown), out);
                 }
             }
         }
@@ -510,10 +549,10 @@ impl Thread {
         let Some(run) = self.runs.remove(at) else { return };
         out.push(Effect::Settle { run: run.id, settlement });
         match run.phase {
-            Phase::Recording { offer_on: Some(_) } | Phase::Offering { .. } | Phase::Running { .. } => {
+            Phase::Recording { offer_on: Some(_), .. } | Phase::Offering { .. } | Phase::Running { .. } => {
                 out.push(Effect::ReleaseSlot);
             }
-            Phase::Arriving | Phase::Recording { offer_on: None } | Phase::Queued { .. } => {}
+            Phase::Arriving | Phase::Recording { offer_on: None, .. } | Phase::Queued { .. } => {}
         }
     }
 
@@ -521,10 +560,14 @@ impl Thread {
     fn advance(&mut self, now: Moment, out: &mut Vec<Effect>) {
         let head = self.head_to_offer().map(|at| &self.runs[at].phase);
         match (head, self.request) {
-            (Some(Phase::Queued { paused_until, .. }), Request::None) => {
+            (Some(Phase::Queued { paused_until, .. }), Request::None | Request::WaitingForChange) => {
                 let after_change = paused_until.is_some_and(|until| until > now);
-                self.request = if after_change { Request::WaitingForChange } else { Request::Waiting };
-                out.push(Effect::AskSlot { after_change });
+                let wanted = if after_change { Request::WaitingForChange } else { Request::Waiting };
+                // The run that was declined may have left its place to one that need not wait for a change.
+                if self.request != wanted {
+                    self.request = wanted;
+                    out.push(Effect::AskSlot { after_change });
+                }
             }
             (None, Request::Waiting | Request::WaitingForChange)
                 if self
@@ -546,11 +589,13 @@ impl Thread {
         self.runs.iter().position(|run| run.id == *id)
     }
 
-    /// The run that stands offered in this very attempt.
-    fn offered(&self, id: &RunId, attempt: u32) -> Option<usize> {
-        self.find(id).filter(|&at| {
-            self.runs[at].attempts == attempt && matches!(self.runs[at].phase, Phase::Offering { .. })
-        })
+    /// The run that stands offered in this very attempt, and on which link.
+    fn offered(&self, id: &RunId, attempt: u32) -> Option<(usize, LinkId)> {
+        let at = self.find(id).filter(|&at| self.runs[at].attempts == attempt)?;
+        match self.runs[at].phase {
+            Phase::Offering { link, .. } => Some((at, link)),
+            _ => None,
+        }
     }
 }
 

@@ -139,7 +139,7 @@ impl Funduq {
         dispatch.record.write_and_wait(Write::Register(register)).await.map_err(unavailable)?;
         let (key, notices) = dispatch.links.register(link, agents)?;
         dispatch.notify(notices);
-        dispatch.registered(&key);
+        dispatch.registered(&key, link);
         Ok(())
     }
 

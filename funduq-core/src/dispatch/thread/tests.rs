@@ -237,7 +237,7 @@ fn the_table_of_states_and_messages_holds() {
             || Message::Shutdown,
             [
                 "suspend r, drop-request",
-                "settle r failed funduq_shutdown, release",
+                "release",
                 "suspend r, drop-request",
                 "settle r failed funduq_shutdown, release",
                 "settle r failed funduq_shutdown, release",
@@ -397,7 +397,7 @@ fn the_grace_ends_when_the_key_registers_again() {
     let mut bench = Bench::with("running");
     bench.at(secs(1)).tell(Message::LinkGone { link: link() });
     assert_eq!(bench.thread.next_deadline(), Some(secs(11)));
-    bench.at(secs(10)).tell(Message::Registered);
+    bench.at(secs(10)).tell(Message::Registered { link: link() });
     assert_eq!(bench.at(secs(12)).tell(Message::Tick), Vec::<String>::new());
     assert_eq!(bench.report("r", 1, text()), ["append r TEXT_MESSAGE_CONTENT"]);
 }
@@ -417,7 +417,7 @@ fn a_cancel_that_was_asked_of_a_lost_link_is_asked_again() {
     let mut bench = Bench::with("running");
     bench.tell(Message::Cancel { run: run("r") });
     bench.tell(Message::LinkGone { link: link() });
-    assert_eq!(bench.tell(Message::Registered), ["ask-cancel r"]);
+    assert_eq!(bench.tell(Message::Registered { link: link() }), ["ask-cancel r"]);
     assert_eq!(bench.tell(Message::Finish { key: key(), run: run("r") }), ["settle r cancelled", "release"]);
 }
 
@@ -445,4 +445,39 @@ fn a_restored_run_is_offered_like_any_other() {
     bench.thread.restore(Moment::ZERO, run("r"), &mut effects);
     assert_eq!(effects.iter().map(words).collect::<Vec<_>>(), ["ask"]);
     assert_eq!(bench.tell(Message::Slot(Slot::Granted { link: link() })), ["status r offering", "offer r 1"]);
+}
+
+#[test]
+fn a_run_behind_a_declined_one_that_left_waits_for_no_change() {
+    let mut bench = Bench::with("offering");
+    bench.open("s");
+    bench.tell(Message::Recorded { run: run("s") });
+    bench.verdict("r", 1, Verdict::Declined);
+    let effects = bench.tell(Message::Cancel { run: run("r") });
+    assert_eq!(effects, ["settle r cancelled", "cancelled r Settled", "ask"]);
+}
+
+#[test]
+fn a_grant_that_is_lost_while_the_row_is_written_leaves_the_run_queued() {
+    let mut bench = Bench::with("recording");
+    assert_eq!(bench.tell(Message::LinkGone { link: link() }), ["release"]);
+    assert_eq!(bench.tell(Message::Recorded { run: run("r") }), ["status r queued", "ask"]);
+}
+
+#[test]
+fn a_run_whose_row_is_on_its_way_when_funduq_stops_is_accepted_and_stays_queued() {
+    let mut bench = Bench::with("recording");
+    assert_eq!(bench.tell(Message::Shutdown), ["release"]);
+    assert_eq!(bench.tell(Message::Recorded { run: run("r") }), ["status r queued", "suspend r"]);
+    assert!(bench.thread.is_idle());
+}
+
+#[test]
+fn the_late_news_of_an_older_links_loss_begins_no_grace() {
+    let mut bench = Bench::with("running");
+    bench.tell(Message::Registered { link: LinkId::new(2) });
+    bench.at(secs(1)).tell(Message::LinkGone { link: link() });
+    assert_eq!(bench.at(secs(60)).tell(Message::Tick), Vec::<String>::new());
+    bench.tell(Message::LinkGone { link: LinkId::new(2) });
+    assert_eq!(bench.thread.next_deadline(), Some(secs(70)));
 }

@@ -34,7 +34,7 @@ pub(crate) enum Message {
     /// A link of this thread's provider went, or was replaced.
     LinkGone { link: LinkId },
     /// The provider's key registered this thread's agent on a link.
-    Registered,
+    Registered { link: LinkId },
     /// A write of a run's events failed; what was in flight with it is lost.
     StoreFailed { run: RunId },
     /// A deadline may have passed.
