@@ -16,10 +16,9 @@ use super::own;
 use super::relay::{Dispatch, Envelope, Letter};
 use super::thread::{CancelAnswer, Effect, Message, Moment, Refusal, Settlement, Thread};
 use crate::clock;
-use crate::links::Change;
 use crate::record::{
     Done, FailureReason, Job, PendingCall, Run, RunEnd, RunLog, RunMetadata, RunStatus, RunStream, Settle,
-    StoreError, Write,
+    StoreError, Write, WriterEvents as _,
 };
 
 /// How many messages the owner takes from its inbox at once.
@@ -253,6 +252,9 @@ impl Actor {
                 let Some(RunShell { log, opening: Some(opening), .. }) = shell else { return };
                 log.append(&events);
                 log.committed(log.appended(), Some(RunEnd::Settled));
+                if written.is_ok() {
+                    dispatch.moved(&log, RunStatus::Failed);
+                }
                 let stream = stream(&dispatch, &log);
                 // The door may have stopped waiting.
                 let _ = opening.reply.send(written.map(|()| Opened { stream }).map_err(OpenError::Store));
@@ -267,7 +269,7 @@ impl Actor {
                 dispatch.post(&thread, letter);
             })
         };
-        self.announce(&open.run.id, status);
+        self.note_status(&open.run.id, status);
         self.dispatch.record.write(Job {
             write: Write::OpenRun(Box::new(open)),
             done: Done::Opened(done),
@@ -280,18 +282,21 @@ impl Actor {
         let Some(shell) = self.runs.get_mut(run) else { return };
         let Some(opening) = shell.opening.take() else { return };
         let stream = stream(&self.dispatch, &shell.log);
+        if written.is_ok() {
+            self.dispatch.moved(&shell.log, opening.open.run.status);
+        }
         // A caller that went away does not stop its run.
         let _ = opening.reply.send(written.map(|()| Opened { stream }).map_err(OpenError::Store));
     }
 
     fn status(&mut self, run: RunId, status: RunStatus) {
         self.flush();
-        self.announce(&run, status);
-        let metadata = self.runs.get(&run).filter(|_| status == RunStatus::Cancelling);
-        let metadata = metadata.map(|shell| shell.metadata.clone());
+        self.note_status(&run, status);
+        let Some(shell) = self.runs.get(&run) else { return };
+        let metadata = (status == RunStatus::Cancelling).then(|| shell.metadata.clone());
         self.dispatch.record.write(Job {
             write: Write::Status { run, status, metadata, at: clock::now_millis() },
-            done: Done::Nothing,
+            done: Done::Moved { log: Arc::clone(&shell.log), status },
             permits: Vec::new(),
         });
     }
@@ -345,7 +350,7 @@ impl Actor {
                 .map(|call| PendingCall { id: call.id, name: call.name, arguments: call.arguments })
                 .collect();
         }
-        self.announce(run, settlement.status);
+        shell.log.set_status(settlement.status);
         if settlement.own_event.is_some() {
             // The provider may hold it, and nobody listens any more.
             self.dispatch.links.refused(&self.agent.provider, run, PortError::NotHeld(run.clone()));
@@ -366,11 +371,11 @@ impl Actor {
         });
     }
 
-    fn announce(&self, run: &RunId, status: RunStatus) {
+    /// Notes where a run stands, for those who look at it while it is live.
+    fn note_status(&self, run: &RunId, status: RunStatus) {
         if let Some(shell) = self.runs.get(run) {
             shell.log.set_status(status);
         }
-        self.dispatch.links.announce(Change::Run { run: run.clone(), thread: self.thread.clone(), status });
     }
 }
 

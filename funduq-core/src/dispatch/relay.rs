@@ -16,7 +16,7 @@ use super::own;
 use super::provider::Notice;
 use super::thread::{CancelAnswer, Message, Moment};
 use crate::doors::TokenSecret;
-use crate::links::{Departure, Links, LlmLinks};
+use crate::links::{Change, Departure, Links, LlmLinks};
 use crate::record::{FailureReason, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle};
 use crate::settings::CoreSettings;
 
@@ -219,12 +219,16 @@ impl Dispatch {
         opened.await.unwrap_or(Err(OpenError::Stopping))
     }
 
-    /// Asks for a run to stop.
+    /// Asks for a run to stop. That it is cancelled is said when the record says so.
     pub(crate) async fn cancel(&self, run: &RunId, by: Option<PublicKey>) -> CancelAnswer {
         let Some(live) = self.live(run) else { return CancelAnswer::NotLive };
         let (reply, answer) = oneshot::channel();
         self.post(&live.log.thread, Letter::Cancel(run.clone(), by, reply));
-        answer.await.unwrap_or(CancelAnswer::NotLive)
+        let answer = answer.await.unwrap_or(CancelAnswer::NotLive);
+        if answer == CancelAnswer::Settled {
+            live.log.ended().await;
+        }
+        answer
     }
 
     /// Takes in what a provider says about a run, in the order of the calls. Waits while the thread, or funduq as a
@@ -285,6 +289,10 @@ impl Dispatch {
 }
 
 impl crate::record::WriterEvents for Dispatch {
+    fn moved(&self, log: &RunLog, status: RunStatus) {
+        self.links.announce(Change::Run { run: log.run.clone(), thread: log.thread.clone(), status });
+    }
+
     fn recorded(&self, run: &RunId, upto: u64) {
         if let Some(live) = self.live(run) {
             self.links.received(&live.agent.provider, run, upto);

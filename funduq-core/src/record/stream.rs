@@ -149,6 +149,19 @@ impl RunLog {
         self.changed.notify_waiters();
     }
 
+    /// Waits until the run's end is in the record.
+    pub(crate) async fn ended(&self) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.lock().end.is_some() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// A write of this run failed: forgets what is not durable, and takes nothing more but its end.
     /// Returns how many events are durable.
     pub(crate) fn break_off(&self) -> u64 {

@@ -38,6 +38,8 @@ pub(crate) enum Done {
     Reply(oneshot::Sender<Result<(), StoreError>>),
     /// The thread's owner, of a run that was opened.
     Opened(Box<dyn FnOnce(Result<(), StoreError>) + Send>),
+    /// Subscribers, of where the run stands now; on failure the thread's owner, if the run is claimed.
+    Moved { log: Arc<RunLog>, status: RunStatus },
     /// The run's callers, up to an event; its provider; on failure the thread's owner.
     Events { log: Arc<RunLog>, upto: u64 },
     /// The run's callers: it has ended.
@@ -50,6 +52,7 @@ impl std::fmt::Debug for Done {
             Self::Nothing => "Nothing",
             Self::Reply(_) => "Reply",
             Self::Opened(_) => "Opened",
+            Self::Moved { .. } => "Moved",
             Self::Events { .. } => "Events",
             Self::Settled { .. } => "Settled",
         })
@@ -58,6 +61,8 @@ impl std::fmt::Debug for Done {
 
 /// What the writer tells the rest of core.
 pub(crate) trait WriterEvents: Send + Sync + 'static {
+    /// The record says that the run stands there.
+    fn moved(&self, log: &RunLog, status: RunStatus);
     /// A run is recorded up to the event `upto`.
     fn recorded(&self, run: &RunId, upto: u64);
     /// A write of the run's events failed, and what was in flight is lost.
@@ -132,7 +137,7 @@ fn tell_stopped(job: Job) {
         // A caller that went away needs no answer.
         Done::Reply(reply) => drop(reply.send(Err(stopped()))),
         Done::Opened(told) => told(Err(stopped())),
-        Done::Nothing | Done::Events { .. } | Done::Settled { .. } => {}
+        Done::Nothing | Done::Moved { .. } | Done::Events { .. } | Done::Settled { .. } => {}
     }
 }
 
@@ -178,7 +183,7 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
     let mut kept = Vec::with_capacity(jobs.len());
     for mut job in jobs {
         match &job.done {
-            Done::Events { log, .. } if log.is_broken() => continue,
+            Done::Moved { log, .. } | Done::Events { log, .. } if log.is_broken() => continue,
             Done::Settled { log } if log.is_broken() => {
                 if let Write::Settle(settle) = &job.write {
                     log.break_off();
@@ -198,6 +203,8 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
     let writes: Arc<[Write]> = writes.into();
     let results = attempt(store, &writes).await;
     let mut again = Vec::new();
+    // What else of such a run is in this group may have been written, so it is broken off when all is told.
+    let mut lost: Vec<Arc<RunLog>> = Vec::new();
     for ((write, result), (done, permits)) in writes.iter().zip(results).zip(rest) {
         match (done, result) {
             (Done::Nothing, Ok(())) => {}
@@ -209,17 +216,25 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
                 log.committed(upto, None);
                 events.recorded(&log.run, upto);
             }
-            (Done::Events { log, .. }, Err(error)) => {
-                if !log.is_broken() {
-                    tracing::error!(run = %log.run, %error, "the events of a run could not be written");
-                    log.break_off();
-                    events.failed(&log);
+            (Done::Moved { log, status }, Ok(())) => events.moved(&log, status),
+            (Done::Moved { log, status }, Err(error)) if !status.is_claimed() => {
+                // After a restart the run is where the record says, which is where it could have been.
+                tracing::error!(run = %log.run, status = status.as_str(), %error, "a run's status could not be written");
+            }
+            // Of a claimed run the record may not say less than its provider did.
+            (Done::Moved { log, .. } | Done::Events { log, .. }, Err(error)) => {
+                if !lost.iter().any(|known| Arc::ptr_eq(known, &log)) {
+                    tracing::error!(run = %log.run, %error, "what became of a run could not be written");
+                    lost.push(log);
                 }
             }
             (Done::Settled { log }, Ok(())) => {
                 let upto = log.appended();
                 log.committed(upto, Some(RunEnd::Settled));
                 events.recorded(&log.run, upto);
+                if let Write::Settle(settle) = write {
+                    events.moved(&log, settle.status);
+                }
                 events.ended(&log.run);
             }
             (Done::Settled { log }, Err(StoreError::Conflict(Conflict::RunEnded | Conflict::Missing(_)))) => {
@@ -232,6 +247,10 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
                 again.push(Job { write: write.clone(), done: Done::Settled { log }, permits });
             }
         }
+    }
+    for log in lost {
+        log.break_off();
+        events.failed(&log);
     }
     again
 }

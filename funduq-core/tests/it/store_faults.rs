@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, AgentName, FunduqPort, PublicKey, RunId, ThreadId, Verdict};
 use funduq_core::{
-    AgentRecord, CoreSettings, DoorError, MemoryStore, Run, RunStatus, Store, StoreError, Thread,
-    ThreadMessage, Write,
+    AgentRecord, CancelAnswer, Change, CoreSettings, DoorError, MemoryStore, Run, RunStatus, Store,
+    StoreError, Thread, ThreadMessage, Write,
 };
 
 use crate::bench::{Bench, FINISHED, json, rest, started, types};
@@ -163,5 +163,41 @@ fn a_run_that_cannot_be_opened_is_refused_and_the_next_one_works() {
         assert_eq!(bench.funduq.places_taken(&agent.provider), 0);
         bench.ask(&agent, "a", "x").await.unwrap();
         provider.offer().await;
+    });
+}
+
+#[test]
+fn a_claim_that_cannot_be_written_fails_its_run() {
+    with_fault("", |bench, store| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let mut stream = bench.ask(&agent, "a", "x").await.unwrap();
+        let run = provider.offer().await.run.run_id;
+        store.broken.store(true, Ordering::SeqCst);
+        bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        store.broken.store(false, Ordering::SeqCst);
+        let events = rest(&mut stream).await;
+        assert_eq!(json(events.last().unwrap())["code"], "record_unavailable");
+        assert_eq!(bench.funduq.places_taken(&agent.provider), 0);
+    });
+}
+
+#[test]
+fn what_is_not_recorded_is_neither_announced_nor_said_to_be_settled() {
+    with_fault("", |bench, store| async move {
+        let (provider, _, agent) = bench.serving(None).await;
+        let stream = bench.ask(&agent, "a", "x").await.unwrap();
+        provider.offer().await;
+        let mut changes = bench.funduq.on_change();
+        store.broken.store(true, Ordering::SeqCst);
+        let cancel = bench.funduq.cancel_run(&agent, stream.run_id(), Default::default());
+        tokio::pin!(cancel);
+        let early = tokio::time::timeout(std::time::Duration::from_secs(30), &mut cancel).await;
+        assert!(early.is_err(), "a restart now would offer the run again");
+        assert!(changes.try_recv().is_err());
+        store.broken.store(false, Ordering::SeqCst);
+        assert_eq!(cancel.await, Ok(CancelAnswer::Settled));
+        let Change::Run { status, .. } = changes.recv().await.unwrap() else { panic!("of the run") };
+        assert_eq!(status, RunStatus::Cancelled);
     });
 }
