@@ -109,9 +109,11 @@ impl Actor {
             }
             Letter::Machine(message) => self.feed(now, message, permits),
             Letter::Open(opening) => self.open(now, opening),
-            Letter::Restore(run) => {
+            Letter::Restore(run, live) => {
                 let delivered = delivered(&run, false, &self.dispatch.token_secret);
                 self.adopt(&run, delivered, None);
+                // Whoever started may have stopped waiting.
+                let _ = live.send(());
                 let mut effects = Vec::new();
                 self.machine.restore(now, run.id, &mut effects);
                 for effect in effects {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use funduq_agui::RunFold;
 
+use tokio::sync::oneshot;
+
 use super::own;
 use super::relay::{Dispatch, Letter};
 use super::thread::{OwnTerminal, Settlement};
@@ -15,26 +17,44 @@ use crate::record::{FailureReason, Run, RunStatus, Settle, Store, StoreError, Wr
 const PAGE: usize = 1024;
 
 impl Dispatch {
-    /// Recovers every run that has not ended. Called once, before anything is accepted.
+    /// Recovers every run that has not ended, before anything is accepted; afterwards it does nothing. When it fails it
+    /// has taken up no run, and may be called again.
     pub(crate) async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
-        let unfinished = self.record.read(|store| store.unfinished()).await?;
-        let (mut queued, mut orphaned) = (0, 0);
-        for run in unfinished {
-            if run.status == RunStatus::Queued {
-                queued += 1;
-                let (thread, agent) = (run.thread_id.clone(), run.agent.clone());
-                self.post_or_start(&thread, &agent, Letter::Restore(Box::new(run)));
-            } else {
-                orphaned += 1;
-                let settle = self.record.read(move |store| orphan(store, run)).await?;
-                self.record.write_and_wait(Write::Settle(Box::new(settle))).await?;
-            }
+        if self.record.is_started() {
+            return Ok(());
         }
-        if queued + orphaned > 0 {
+        let unfinished = self.record.read(|store| store.unfinished()).await?;
+        let (queued, orphaned): (Vec<_>, Vec<_>) = unfinished.into_iter().partition(never_taken);
+        let counts = (queued.len(), orphaned.len());
+        for run in orphaned {
+            let settle = self.record.read(move |store| orphan(store, run)).await?;
+            self.record.write_and_wait(Write::Settle(Box::new(settle))).await?;
+        }
+        // Nothing may fail from here on: a run that is taken up twice would be offered twice.
+        let mut restored = Vec::with_capacity(queued.len());
+        for run in queued {
+            let (thread, agent) = (run.thread_id.clone(), run.agent.clone());
+            let (live, is_live) = oneshot::channel();
+            self.post_or_start(&thread, &agent, Letter::Restore(Box::new(run), live));
+            restored.push(is_live);
+        }
+        // Whoever asks for one of them after the start finds it live, and not a record that stands still.
+        for is_live in restored {
+            // An owner that is gone was ended with the runtime.
+            let _ = is_live.await;
+        }
+        if counts != (0, 0) {
+            let (queued, orphaned) = counts;
             tracing::info!(queued, orphaned, "took up the runs of an earlier process");
         }
+        self.record.started();
         Ok(())
     }
+}
+
+/// Whether no provider has had the run.
+fn never_taken(run: &Run) -> bool {
+    run.status == RunStatus::Queued && run.last_event == 0
 }
 
 /// The end of a run that was live in another process. What it had said so far stays in its thread's history.

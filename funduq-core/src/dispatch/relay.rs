@@ -37,8 +37,8 @@ pub(crate) enum Letter {
     Machine(Message),
     /// A run to open.
     Open(Box<Opening>),
-    /// A run that an earlier process left queued.
-    Restore(Box<Run>),
+    /// A run that an earlier process left queued, and who waits until it is live again.
+    Restore(Box<Run>, oneshot::Sender<()>),
     /// A row that was not written, and why.
     RecordFailed(RunId, crate::record::StoreError),
     /// A cancel, who proved the right to ask for it, and who waits for the answer.

@@ -91,7 +91,7 @@ impl Funduq {
     /// Outside a tokio runtime.
     pub async fn start(&self) -> Result<(), StoreError> {
         let dispatch = &self.inner.dispatch;
-        dispatch.record.start(Arc::clone(dispatch) as _);
+        dispatch.record.start_writer(Arc::clone(dispatch) as _);
         dispatch.recover().await
     }
 

@@ -1,5 +1,6 @@
 //! The record as the rest of core holds it: an engine, and the writer in front of it once started.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::store::{Store, StoreError, Write};
@@ -10,27 +11,33 @@ use super::writer::{Job, Writer, WriterEvents};
 pub(crate) struct Record {
     store: Arc<dyn Store>,
     writer: Arc<OnceLock<Writer>>,
+    recovered: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Record {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Record").field("started", &self.writer.get().is_some()).finish_non_exhaustive()
+        f.debug_struct("Record").field("started", &self.is_started()).finish_non_exhaustive()
     }
 }
 
 impl Record {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, writer: Arc::default() }
+        Self { store, writer: Arc::default(), recovered: Arc::default() }
     }
 
     /// Starts the writer; a second start changes nothing.
-    pub(crate) fn start(&self, events: Arc<dyn WriterEvents>) {
+    pub(crate) fn start_writer(&self, events: Arc<dyn WriterEvents>) {
         self.writer.get_or_init(|| Writer::start(Arc::clone(&self.store), events));
     }
 
-    /// Whether the writer was started.
+    /// What an earlier process left is taken up: work may be accepted.
+    pub(crate) fn started(&self) {
+        self.recovered.store(true, Ordering::Release);
+    }
+
+    /// Whether work may be accepted.
     pub(crate) fn is_started(&self) -> bool {
-        self.writer.get().is_some()
+        self.recovered.load(Ordering::Acquire)
     }
 
     /// Queues a write.

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::live::Record;
 use super::model::RunStatus;
-use super::store::StoreError;
+use super::store::{Store, StoreError};
 
 /// How many events a stream reads from the record at once.
 const PAGE: usize = 256;
@@ -303,9 +303,15 @@ impl RunStream {
 
     async fn fill(&mut self) -> Result<(), StoreError> {
         let Some(log) = self.log.clone() else {
-            let page = self.page(PAGE).await?;
+            let (run, after) = (self.run.clone(), self.after);
+            // In this order: what is written in between is in the page.
+            let read = move |store: &dyn Store| {
+                let ended = store.run(&run)?.is_none_or(|run| run.status.is_terminal());
+                Ok((ended, store.events(&run, after, PAGE)?))
+            };
+            let (ended, page) = self.record.read(read).await?;
             if page.is_empty() {
-                self.end = Some(StreamEnd::RunEnded);
+                self.end = Some(if ended { StreamEnd::RunEnded } else { StreamEnd::Suspended });
             }
             self.ready = page.into();
             return Ok(());

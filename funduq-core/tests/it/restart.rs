@@ -140,3 +140,38 @@ fn a_provider_of_the_old_process_is_nobody_to_the_new_one() {
         assert!(bench.funduq.is_online(&agent));
     });
 }
+
+#[test]
+fn a_run_that_is_taken_back_can_be_followed_at_once() {
+    on_every_store(|bench| async move {
+        let (provider, _, agent) = bench.serving(Some(1)).await;
+        bench.ask(&agent, "a", "x").await.unwrap();
+        provider.offer().await;
+        let queued = bench.ask(&agent, "b", "y").await.unwrap().run_id().clone();
+        let bench = bench.restart().await;
+        let mut stream = bench.funduq.run_stream(&agent, &queued, 0).await.unwrap();
+        let early = tokio::time::timeout(Duration::from_secs(1), stream.next()).await;
+        assert!(early.is_err(), "it has not ended");
+        let (provider, link, _) = bench.serving(None).await;
+        provider.offer().await;
+        bench.funduq.answer(link, &queued, 1, Verdict::Accepted).await.unwrap();
+        bench.report(link, &queued, 1, FINISHED).await;
+        assert_eq!(stream.next().await.unwrap().unwrap().number, 1);
+        assert!(stream.next().await.unwrap().is_none());
+        assert_eq!(stream.end(), Some(StreamEnd::RunEnded));
+    });
+}
+
+#[test]
+fn a_stream_from_the_record_of_a_run_that_waits_for_the_restart_says_so() {
+    on_every_store(|bench| async move {
+        let (provider, _, agent) = bench.serving(Some(1)).await;
+        bench.ask(&agent, "a", "x").await.unwrap();
+        provider.offer().await;
+        let queued = bench.ask(&agent, "b", "y").await.unwrap().run_id().clone();
+        bench.funduq.shutdown(Duration::ZERO).await;
+        let mut stream = bench.funduq.run_stream(&agent, &queued, 0).await.unwrap();
+        assert!(stream.next().await.unwrap().is_none());
+        assert_eq!(stream.end(), Some(StreamEnd::Suspended));
+    });
+}

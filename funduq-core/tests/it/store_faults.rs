@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, AgentName, FunduqPort, PublicKey, RunId, ThreadId, Verdict};
 use funduq_core::{
-    AgentRecord, CancelAnswer, Change, CoreSettings, DoorError, MemoryStore, Run, RunStatus, Store,
-    StoreError, Thread, ThreadMessage, Write,
+    AgentRecord, CancelAnswer, Change, CoreSettings, DoorError, Funduq, MemoryStore, NotServing, Run,
+    RunStatus, Store, StoreError, Thread, ThreadMessage, Write,
 };
 
-use crate::bench::{Bench, FINISHED, json, rest, started, types};
+use crate::bench::{Bench, FINISHED, input, json, rest, started, types};
+use crate::scripted::Heard;
 
 /// A record that refuses the writes of one run, or of all, while it is told to.
 struct Faulty {
@@ -163,6 +164,35 @@ fn a_run_that_cannot_be_opened_is_refused_and_the_next_one_works() {
         assert_eq!(bench.funduq.places_taken(&agent.provider), 0);
         bench.ask(&agent, "a", "x").await.unwrap();
         provider.offer().await;
+    });
+}
+
+#[test]
+fn a_start_that_fails_accepts_nothing_takes_up_nothing_and_may_be_tried_again() {
+    with_fault("", |bench, store| async move {
+        let (provider, _, agent) = bench.serving(Some(1)).await;
+        let held = bench.ask(&agent, "a", "x").await.unwrap();
+        provider.offer().await;
+        let queued = bench.ask(&agent, "b", "y").await.unwrap().run_id().clone();
+        drop((bench, held));
+        store.broken.store(true, Ordering::SeqCst);
+        let funduq = Funduq::new(CoreSettings::default(), None, store.clone());
+        for _ in 0..2 {
+            assert!(funduq.start().await.is_err());
+            let refused = funduq.agui().run(&agent, input("c", "z"), None).await.unwrap_err();
+            assert_eq!(refused, DoorError::NotServing(NotServing::NotStarted));
+        }
+        store.broken.store(false, Ordering::SeqCst);
+        funduq.start().await.unwrap();
+        funduq.start().await.unwrap();
+        let bench = Bench { funduq, store, settings: CoreSettings::default() };
+        let (provider, link, _) = bench.serving(None).await;
+        assert_eq!(provider.offer().await.run.run_id, queued);
+        bench.funduq.answer(link, &queued, 1, Verdict::Accepted).await.unwrap();
+        bench.report(link, &queued, 1, FINISHED).await;
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        assert!(!provider.heard().iter().any(|heard| matches!(heard, Heard::Offer(_))), "taken up once");
+        assert_eq!(bench.funduq.health().await.live_runs, 0);
     });
 }
 
