@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use funduq_agui::{RelayedEvent, RunFold};
-use funduq_contract::{AgentAddress, DeliveredRun, Offer, PortError, RunId, ThreadId};
+use funduq_contract::{AgentAddress, DeliveredRun, LinkGone, Offer, PortError, RunId, ThreadId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
@@ -121,6 +121,10 @@ impl Actor {
                 }
                 self.follow(now, &mut None);
             }
+            Letter::CatchUp(done) => {
+                // Whoever asked may have stopped waiting.
+                let _ = done.send(());
+            }
             Letter::RecordFailed(run, error) => {
                 self.answer_door(&run, Err(error));
                 self.runs.remove(&run);
@@ -187,7 +191,7 @@ impl Actor {
             Effect::DropSlotRequest => self.dispatch.links.forget_slot(&self.agent, &self.thread),
             Effect::ReleaseSlot => {
                 let notices = self.dispatch.links.release_slot(&self.agent.provider);
-                self.dispatch.notify(notices);
+                self.dispatch.notify(&self.agent.provider, notices);
             }
             Effect::Record { run, as_status } => self.record(run, as_status),
             Effect::Full { run } => {
@@ -199,7 +203,10 @@ impl Actor {
             Effect::Offer { run, attempt, link } => {
                 let Some(shell) = self.runs.get(&run) else { return };
                 let offer = Offer { attempt, run: shell.delivered.clone() };
-                if !self.dispatch.links.deliver(&self.agent.provider, link, offer) {
+                if let Err(LinkGone) = self.dispatch.links.deliver(&self.agent.provider, link, offer) {
+                    // Whoever watches over the connection may not have noticed; until then the desk would grant
+                    // places on it without end.
+                    self.dispatch.link_lost(self.dispatch.links.closed(link));
                     self.followups.push_back(Message::OfferFailed { run, attempt });
                 }
             }
@@ -224,7 +231,7 @@ impl Actor {
             Effect::Count(fault) => {
                 let tolerance = self.dispatch.settings.quality_tolerance;
                 let notices = self.dispatch.links.count_fault(self.agent.provider, fault, tolerance);
-                self.dispatch.notify(notices);
+                self.dispatch.notify(&self.agent.provider, notices);
             }
             Effect::Cancelled { run, answer } => {
                 let waiting = self.cancels.extract_if(.., |(asked, _)| *asked == run);

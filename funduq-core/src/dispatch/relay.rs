@@ -1,7 +1,7 @@
 //! What the threads' owners share, and the one way in to each of them.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -14,10 +14,13 @@ use super::actor;
 use super::opening::{OpenError, Opened, Opening};
 use super::own;
 use super::provider::Notice;
-use super::thread::{CancelAnswer, Message, Moment};
+use super::thread::{CancelAnswer, Message, Moment, Slot};
+use crate::clock;
 use crate::doors::TokenSecret;
 use crate::links::{Change, Departure, Links, LlmLinks};
-use crate::record::{FailureReason, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle};
+use crate::record::{
+    Done, FailureReason, Job, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle, Write,
+};
 use crate::settings::CoreSettings;
 
 /// What a provider's message weighs beside its event's bytes.
@@ -39,6 +42,8 @@ pub(crate) enum Letter {
     Open(Box<Opening>),
     /// A run that an earlier process left queued, and who waits until it is live again.
     Restore(Box<Run>, oneshot::Sender<()>),
+    /// From somebody who waits until everything posted before is judged.
+    CatchUp(oneshot::Sender<()>),
     /// A row that was not written, and why.
     RecordFailed(RunId, crate::record::StoreError),
     /// A cancel, who proved the right to ask for it, and who waits for the answer.
@@ -48,6 +53,8 @@ pub(crate) enum Letter {
 /// A run that has not ended, or whose end is not durable yet.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveRun {
+    /// Its place in the order of arrival.
+    arrival: u64,
     pub(crate) agent: AgentAddress,
     pub(crate) log: Arc<RunLog>,
     inbox: mpsc::UnboundedSender<Envelope>,
@@ -56,6 +63,8 @@ pub(crate) struct LiveRun {
 
 #[derive(Debug)]
 struct Owner {
+    /// Its place in the order of starting.
+    arrival: u64,
     agent: AgentAddress,
     inbox: mpsc::UnboundedSender<Envelope>,
     room: Arc<Semaphore>,
@@ -72,6 +81,7 @@ pub(crate) struct Dispatch {
     began: OnceLock<Instant>,
     owners: Mutex<HashMap<ThreadId, Owner>>,
     runs: Mutex<HashMap<RunId, LiveRun>>,
+    arrivals: AtomicU64,
     room: Arc<Semaphore>,
     stopping: AtomicBool,
     /// Told whenever an owner goes and whenever a run has ended.
@@ -92,6 +102,7 @@ impl Dispatch {
             began: OnceLock::new(),
             owners: Mutex::default(),
             runs: Mutex::default(),
+            arrivals: AtomicU64::new(0),
             room,
             stopping: AtomicBool::new(false),
             emptier: Notify::new(),
@@ -131,15 +142,23 @@ impl Dispatch {
         self.owners().len()
     }
 
-    /// The live runs that a key holds or is being offered, with the number of the last event recorded of each.
+    fn next_arrival(&self) -> u64 {
+        self.arrivals.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The live runs of a key's agents, in the order of arrival.
     pub(crate) fn runs_of(&self, key: &PublicKey) -> Vec<LiveRun> {
-        self.runs().values().filter(|live| live.agent.provider == *key).cloned().collect()
+        let mut runs: Vec<_> =
+            self.runs().values().filter(|live| live.agent.provider == *key).cloned().collect();
+        runs.sort_by_key(|live| live.arrival);
+        runs
     }
 
     pub(crate) fn track(&self, thread: &ThreadId, agent: &AgentAddress, log: &Arc<RunLog>) {
         let owner = self.owners().get(thread).map(|owner| (owner.inbox.clone(), Arc::clone(&owner.room)));
         if let Some((inbox, room)) = owner {
-            let live = LiveRun { agent: agent.clone(), log: Arc::clone(log), inbox, room };
+            let arrival = self.next_arrival();
+            let live = LiveRun { arrival, agent: agent.clone(), log: Arc::clone(log), inbox, room };
             self.runs().insert(log.run.clone(), live);
         }
     }
@@ -148,12 +167,22 @@ impl Dispatch {
         self.runs().remove(run);
     }
 
-    /// Sends to a thread's owner if there is one.
-    pub(crate) fn post(&self, thread: &ThreadId, letter: Letter) {
+    /// Sends to a thread's owner, and says whether there is one.
+    pub(crate) fn post(&self, thread: &ThreadId, letter: Letter) -> bool {
         let owners = self.owners();
-        if let Some(owner) = owners.get(thread) {
-            // The owner takes itself off this map before it drops its inbox.
-            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+        // An owner takes itself off this map before it drops its inbox.
+        owners
+            .get(thread)
+            .is_some_and(|owner| owner.inbox.send(Envelope { letter, permits: Vec::new() }).is_ok())
+    }
+
+    /// Sends to the owners that are wanted, in the order in which they started.
+    fn post_to(&self, wanted: impl Fn(&Owner) -> bool, mut letter: impl FnMut() -> Letter) {
+        let owners = self.owners();
+        let mut chosen: Vec<_> = owners.values().filter(|owner| wanted(owner)).collect();
+        chosen.sort_by_key(|owner| owner.arrival);
+        for owner in chosen {
+            let _ = owner.inbox.send(Envelope { letter: letter(), permits: Vec::new() });
         }
     }
 
@@ -164,7 +193,8 @@ impl Dispatch {
             let (inbox, letters) = mpsc::unbounded_channel();
             let bytes = self.settings.thread_inbox_bytes.clamp(MESSAGE_WEIGHT, u32::MAX as usize);
             actor::start(Arc::clone(self), thread.clone(), agent.clone(), letters);
-            Owner { agent: agent.clone(), inbox, room: Arc::new(Semaphore::new(bytes)) }
+            let room = Arc::new(Semaphore::new(bytes));
+            Owner { arrival: self.next_arrival(), agent: agent.clone(), inbox, room }
         });
         let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
     }
@@ -182,30 +212,60 @@ impl Dispatch {
         true
     }
 
-    pub(crate) fn notify(&self, notices: Vec<Notice>) {
-        for notice in notices {
-            self.post(&notice.thread, Letter::Machine(Message::Slot(notice.slot)));
+    /// Waits until everything that was posted to the threads of a key is judged.
+    pub(crate) async fn catch_up(&self, key: &PublicKey) {
+        let mut judged = Vec::new();
+        self.post_to(
+            |owner| owner.agent.provider == *key,
+            || {
+                let (done, is_done) = oneshot::channel();
+                judged.push(is_done);
+                Letter::CatchUp(done)
+            },
+        );
+        for is_done in judged {
+            // An owner that is gone has judged everything.
+            let _ = is_done.await;
+        }
+    }
+
+    /// Tells threads what the desk of `key` has for them.
+    pub(crate) fn notify(&self, key: &PublicKey, notices: Vec<Notice>) {
+        let mut notices = VecDeque::from(notices);
+        while let Some(Notice { thread, slot }) = notices.pop_front() {
+            let told = self.post(&thread, Letter::Machine(Message::Slot(slot)));
+            if !told && matches!(slot, Slot::Granted { .. }) {
+                // The thread went between the desk's look and this one; its place is for the next.
+                notices.extend(self.links.release_slot(key));
+            }
         }
     }
 
     /// Tells every thread of a key that one of its links went.
-    pub(crate) fn departed(&self, departure: Departure) {
-        let owners = self.owners();
-        for owner in owners.values().filter(|owner| owner.agent.provider == departure.key) {
-            let letter = Letter::Machine(Message::LinkGone { link: departure.link });
-            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
-        }
+    pub(crate) fn departed(&self, Departure { key, link }: Departure) {
+        self.post_to(|owner| owner.agent.provider == key, || Letter::Machine(Message::LinkGone { link }));
+    }
+
+    /// A link is off the roster: its threads are told, and when it was.
+    pub(crate) fn link_lost(&self, gone: Option<(Departure, Vec<Notice>)>) {
+        let Some((departure, notices)) = gone else { return };
+        let Departure { key, link } = departure;
+        tracing::info!(provider = %key.fingerprint(), %link, "a provider's link has gone");
+        self.departed(departure);
+        self.notify(&key, notices);
+        self.record.write(Job {
+            write: Write::Seen { provider: key, at: clock::now_millis() },
+            done: Done::Nothing,
+            permits: Vec::new(),
+        });
     }
 
     /// Tells the threads of the agents that a key now serves on `link` that it is back.
     pub(crate) fn registered(&self, key: &PublicKey, link: LinkId) {
-        let owners = self.owners();
-        let served =
-            owners.values().filter(|owner| owner.agent.provider == *key && self.links.serves(&owner.agent));
-        for owner in served {
-            let letter = Letter::Machine(Message::Registered { link });
-            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
-        }
+        self.post_to(
+            |owner| owner.agent.provider == *key && self.links.serves(&owner.agent),
+            || Letter::Machine(Message::Registered { link }),
+        );
     }
 
     /// Opens a run and waits until it is in the record.
@@ -267,10 +327,7 @@ impl Dispatch {
         let only_queued = || self.runs().values().all(|live| live.log.is_queued());
         // Past the deadline, what is left is ended below.
         let _ = tokio::time::timeout(deadline, self.wait_until(only_queued)).await;
-        for owner in self.owners().values() {
-            let letter = Letter::Machine(Message::Shutdown);
-            let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
-        }
+        self.post_to(|_| true, || Letter::Machine(Message::Shutdown));
         self.wait_until(|| self.owners().is_empty()).await;
         self.record.flush().await;
     }
@@ -333,3 +390,6 @@ impl crate::record::WriterEvents for Dispatch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

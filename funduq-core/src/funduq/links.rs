@@ -35,19 +35,23 @@ impl Funduq {
         connect: Connect,
     ) -> Result<(LinkId, ConnectOk), ConnectErr> {
         let dispatch = &self.inner.dispatch;
-        let ok = self.answer(provider.public_key(), &connect, self.held_runs(&connect.public_key))?;
+        self.admit(provider.public_key(), &connect)?;
+        // A run whose acceptance came over the key's last link is held, though it may not be judged yet.
+        dispatch.catch_up(&connect.public_key).await;
+        let held = self.held_runs(&connect.public_key);
+        let ok = links::answer(&connect, self.inner.identity.as_deref(), held);
         provider.confirm_connect(&ok).await.map_err(not_confirmed)?;
         let (link, replaced, notices) = dispatch.links.opened(provider);
         if let Some(departure) = replaced {
             dispatch.departed(departure);
         }
-        dispatch.notify(notices);
+        dispatch.notify(&connect.public_key, notices);
         tracing::info!(provider = %connect.public_key.fingerprint(), %link, "a provider's link is open");
         Ok((link, ok))
     }
 
     /// The steps of an opening up to funduq's own signature, the same for both kinds of link.
-    fn answer(&self, key: PublicKey, connect: &Connect, held: Vec<HeldRun>) -> Result<ConnectOk, ConnectErr> {
+    fn admit(&self, key: PublicKey, connect: &Connect) -> Result<(), ConnectErr> {
         let dispatch = &self.inner.dispatch;
         if dispatch.is_stopping() || !dispatch.record.is_started() {
             return Err(ConnectErr::new(
@@ -61,8 +65,7 @@ impl Funduq {
                 "the link and its proof name different keys",
             ));
         }
-        links::check(connect, self.public_key().as_ref(), dispatch.now(), &self.inner.admission)?;
-        Ok(links::answer(connect, self.inner.identity.as_deref(), held))
+        links::check(connect, self.public_key().as_ref(), dispatch.now(), &self.inner.admission)
     }
 
     /// Opens an LLM link, through the same steps as [`Funduq::attach_provider`].
@@ -74,7 +77,8 @@ impl Funduq {
         provider: Arc<dyn ConnectedLlmProvider>,
         connect: Connect,
     ) -> Result<(LinkId, ConnectOk), ConnectErr> {
-        let ok = self.answer(provider.public_key(), &connect, Vec::new())?;
+        self.admit(provider.public_key(), &connect)?;
+        let ok = links::answer(&connect, self.inner.identity.as_deref(), Vec::new());
         provider.confirm_connect(&ok).await.map_err(not_confirmed)?;
         let link = self.inner.dispatch.llm.opened(provider);
         tracing::info!(provider = %connect.public_key.fingerprint(), %link, "an LLM provider's link is open");
@@ -138,7 +142,7 @@ impl Funduq {
         let register = Register { provider, agents: agents.clone(), at: clock::now_millis() };
         dispatch.record.write_and_wait(Write::Register(register)).await.map_err(unavailable)?;
         let (key, notices) = dispatch.links.register(link, agents)?;
-        dispatch.notify(notices);
+        dispatch.notify(&key, notices);
         dispatch.registered(&key, link);
         Ok(())
     }
@@ -160,7 +164,7 @@ impl Funduq {
             StoreError::Conflict(Conflict::Missing(_)) => PortError::UnknownAgent(name.clone()),
             other => unavailable(other),
         })?;
-        dispatch.notify(dispatch.links.unregister(link, name)?);
+        dispatch.notify(&provider, dispatch.links.unregister(link, name)?);
         Ok(())
     }
 
@@ -168,7 +172,7 @@ impl Funduq {
     /// that was replaced takes nothing with it.
     pub fn detach_provider(&self, key: &PublicKey, connection: LinkId) {
         if self.inner.dispatch.links.key_of(connection) == Some(*key) {
-            self.gone(self.inner.dispatch.links.closed(connection));
+            self.inner.dispatch.link_lost(self.inner.dispatch.links.closed(connection));
         }
     }
 
@@ -179,20 +183,7 @@ impl Funduq {
     }
 
     pub(super) fn let_go(&self, key: &PublicKey, reason: LinkClosed) {
-        self.gone(self.inner.dispatch.links.evict(key, reason));
-    }
-
-    fn gone(&self, gone: Option<(links::Departure, Vec<crate::dispatch::Notice>)>) {
-        let dispatch = &self.inner.dispatch;
-        let Some((departure, notices)) = gone else { return };
-        tracing::info!(provider = %departure.key.fingerprint(), link = %departure.link, "a provider's link has gone");
-        dispatch.departed(departure);
-        dispatch.notify(notices);
-        dispatch.record.write(crate::record::Job {
-            write: Write::Seen { provider: departure.key, at: clock::now_millis() },
-            done: crate::record::Done::Nothing,
-            permits: Vec::new(),
-        });
+        self.inner.dispatch.link_lost(self.inner.dispatch.links.evict(key, reason));
     }
 
     /// What funduq believes that a key holds, and how far each run is recorded. A provider that comes back sends the

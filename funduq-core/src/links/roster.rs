@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use funduq_contract::{
-    AgentAddress, AgentName, Cancel, ConnectedProvider, LinkClosed, LinkId, Offer, PortError, PublicKey,
-    Registration, RunId, ThreadId,
+    AgentAddress, AgentName, Cancel, ConnectedProvider, LinkClosed, LinkGone, LinkId, Offer, PortError,
+    PublicKey, Registration, RunId, ThreadId,
 };
 use tokio::sync::broadcast;
 
@@ -66,7 +66,7 @@ struct OpenLink {
 
 #[derive(Default)]
 struct State {
-    links: HashMap<PublicKey, OpenLink>,
+    links: BTreeMap<PublicKey, OpenLink>,
     keys: HashMap<LinkId, PublicKey>,
     desks: Desks,
     last_link: u64,
@@ -272,8 +272,11 @@ impl Links {
     }
 
     /// Hands an offer to the link, if it is still the key's.
-    pub(crate) fn deliver(&self, key: &PublicKey, link: LinkId, offer: Offer) -> bool {
-        self.provider(key).is_some_and(|(open, provider)| open == link && provider.deliver(offer).is_ok())
+    pub(crate) fn deliver(&self, key: &PublicKey, link: LinkId, offer: Offer) -> Result<(), LinkGone> {
+        match self.provider(key) {
+            Some((open, provider)) if open == link => provider.deliver(offer),
+            _ => Err(LinkGone),
+        }
     }
 
     /// Asks the key's link to stop a run; without a link there is nobody to ask.

@@ -7,7 +7,7 @@ use funduq_contract::{
     AgentAddress, Connect, ConnectRefusal, ConnectedProvider, FunduqPort, LinkClosed, Nonce, PortError,
     Ticket, Verdict,
 };
-use funduq_core::{Change, Funduq, MemoryStore, RunStatus};
+use funduq_core::{Change, DoorError, Funduq, MemoryStore, RunStatus};
 
 use crate::bench::{Bench, FINISHED, funduq_identity, identity, json, on_every_store, rest, started, types};
 use crate::scripted::{Heard, Scripted};
@@ -227,5 +227,59 @@ fn changes_are_announced_and_a_slow_subscriber_stalls_nobody() {
         };
         assert!(missed > 0);
         assert_eq!(bench.funduq.public_key(), Some(funduq_identity().public_key()));
+    });
+}
+
+#[test]
+fn a_link_that_takes_no_offer_is_gone() {
+    on_every_store(|bench| async move {
+        let (provider, _, agent) = bench.serving(None).await;
+        let running = bench.ask(&agent, "a", "x").await.unwrap();
+        provider.offer().await;
+        provider.cut();
+        let mut stream = bench.ask(&agent, "b", "y").await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert!(!bench.funduq.is_online(&agent));
+        assert_eq!(bench.funduq.places_taken(&agent.provider), 0);
+        drop(running);
+        let events = rest(&mut stream).await;
+        assert_eq!(json(events.last().unwrap())["code"], "no_provider_took_it");
+    });
+}
+
+#[test]
+fn a_claim_on_its_way_when_its_key_comes_back_is_among_the_held_runs() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        bench.ask(&agent, "a", "x").await.unwrap();
+        let run = provider.offer().await.run.run_id;
+        bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
+        let ticket = bench.funduq.issue_ticket(&agent.provider);
+        let connect = Connect::sign(
+            &provider.identity,
+            bench.funduq.public_key().as_ref(),
+            ticket,
+            Nonce::generate(),
+            None,
+        );
+        let again = Arc::new(Scripted::new(identity(1), None)) as Arc<dyn ConnectedProvider>;
+        let (_, ok) = bench.funduq.attach_provider(again, connect).await.unwrap();
+        assert_eq!(ok.held_runs.iter().map(|held| held.run_id.clone()).collect::<Vec<_>>(), [run]);
+    });
+}
+
+#[test]
+fn a_thread_is_opened_for_no_agent_that_was_forgotten_meanwhile() {
+    on_every_store(|bench| async move {
+        let (_, link, agent) = bench.serving(None).await;
+        let name = agent.name.clone();
+        let (deleted, opened, minted) =
+            tokio::join!(bench.funduq.delete_agent(link, &name), bench.ask(&agent, "t", "x"), async {
+                bench.funduq.agui().create_thread(&agent).await
+            },);
+        deleted.unwrap();
+        assert_eq!(opened.unwrap_err(), DoorError::AgentNotFound(agent.clone()));
+        assert_eq!(minted.unwrap_err(), DoorError::AgentNotFound(agent.clone()));
+        assert_eq!(bench.funduq.places_taken(&agent.provider), 0);
     });
 }

@@ -1,6 +1,7 @@
 //! A provider that does what the test says: it keeps what it is handed and answers nothing by itself.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use funduq_contract::{
@@ -23,13 +24,22 @@ pub(crate) struct Scripted {
     pub(crate) identity: Identity,
     concurrency: Option<u32>,
     doubts: bool,
+    /// Nothing can be handed to it any more.
+    cut: AtomicBool,
     heard: Mutex<Vec<Heard>>,
     news: Notify,
 }
 
 impl Scripted {
     pub(crate) fn new(identity: Identity, concurrency: Option<u32>) -> Self {
-        Self { identity, concurrency, doubts: false, heard: Mutex::default(), news: Notify::new() }
+        Self {
+            identity,
+            concurrency,
+            doubts: false,
+            cut: AtomicBool::new(false),
+            heard: Mutex::default(),
+            news: Notify::new(),
+        }
     }
 
     /// The same key again, for a test that signs as this provider's agent.
@@ -42,6 +52,11 @@ impl Scripted {
     /// One that refuses to confirm whichever funduq answers.
     pub(crate) fn doubting(identity: Identity) -> Self {
         Self { doubts: true, ..Self::new(identity, None) }
+    }
+
+    /// Its connection breaks, and nobody has noticed.
+    pub(crate) fn cut(&self) {
+        self.cut.store(true, Ordering::SeqCst);
     }
 
     fn hear(&self, heard: Heard) {
@@ -94,6 +109,9 @@ impl ConnectedProvider for Scripted {
     }
 
     fn deliver(&self, offer: Offer) -> Result<(), LinkGone> {
+        if self.cut.load(Ordering::SeqCst) {
+            return Err(LinkGone);
+        }
         self.hear(Heard::Offer(Box::new(offer)));
         Ok(())
     }
