@@ -1,5 +1,7 @@
 //! What a record engine must do: whole operations, each atomic, and the reads.
 
+use std::time::Duration;
+
 use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{AgentAddress, AgentName, LlmRegistration, PublicKey, Registration, RunId, ThreadId};
 
@@ -173,6 +175,12 @@ pub trait Store: Send + Sync + 'static {
     /// Whether calls are quick enough to make in an async task (memory, not disk).
     fn is_instant(&self) -> bool {
         false
+    }
+
+    /// How long the writer waits before the next [`Store::commit`]: none, unless the engine stands in for a slower one
+    /// (a disk, in simulations on a paused clock).
+    fn commit_pause(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Checks that the engine answers and can write.

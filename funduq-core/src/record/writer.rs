@@ -256,6 +256,10 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
 }
 
 async fn attempt(store: &Arc<dyn Store>, writes: &Arc<[Write]>) -> Vec<Result<(), StoreError>> {
+    let pause = store.commit_pause();
+    if !pause.is_zero() {
+        tokio::time::sleep(pause).await;
+    }
     if store.is_instant() {
         return store.commit(writes);
     }
