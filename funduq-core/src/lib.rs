@@ -11,6 +11,7 @@ mod error;
 mod funduq;
 mod ids;
 mod links;
+mod planted;
 mod port;
 mod record;
 mod settings;
@@ -23,5 +24,7 @@ pub use doors::kyok::{Collapse, CollapseError, CompletionStream, KyokAdapter, Ky
 pub use error::{DoorError, InvalidChain, NotServing, ProofProblem};
 pub use funduq::{Funduq, Health};
 pub use links::{Change, LlmQuality, Served};
+#[cfg(feature = "mutants")]
+pub use planted::{Mutant, plant};
 pub use record::*;
 pub use settings::CoreSettings;

@@ -29,6 +29,7 @@ use std::collections::VecDeque;
 use funduq_agui::{MalformedEvent, Outcome, RelayedEvent, Terminal};
 use funduq_contract::{LinkId, PublicKey, RunId, Verdict};
 
+use crate::planted::{Mutant, planted};
 use crate::record::{FailureReason, RunStatus};
 use crate::settings::CoreSettings;
 
@@ -278,6 +279,7 @@ impl Thread {
             match run.phase {
                 Phase::Running { .. } => {}
                 Phase::Queued { .. } => return Some(at),
+                Phase::Offering { .. } if planted(Mutant::GateDropped) => {}
                 Phase::Arriving | Phase::Recording { .. } | Phase::Offering { .. } => return None,
             }
         }
@@ -379,8 +381,10 @@ impl Thread {
 
     fn finish(&mut self, key: PublicKey, id: &RunId, out: &mut Vec<Effect>) {
         let Some(at) = self.find(id).filter(|_| key == self.provider) else { return };
-        if !matches!(self.runs[at].phase, Phase::Running { .. }) {
-            return;
+        match self.runs[at].phase {
+            Phase::Running { .. } => {}
+            Phase::Offering { .. } if planted(Mutant::FinishBeforeVerdict) => {}
+            _ => return,
         }
         let settlement = if self.runs[at].cancel_asked {
             Settlement::cancelled(OwnTerminal::CancelledMidway)
@@ -591,7 +595,9 @@ impl Thread {
 
     /// The run that stands offered in this very attempt, and on which link.
     fn offered(&self, id: &RunId, attempt: u32) -> Option<(usize, LinkId)> {
-        let at = self.find(id).filter(|&at| self.runs[at].attempts == attempt)?;
+        let at = self
+            .find(id)
+            .filter(|&at| self.runs[at].attempts == attempt || planted(Mutant::LateVerdictAccepted))?;
         match self.runs[at].phase {
             Phase::Offering { link, .. } => Some((at, link)),
             _ => None,

@@ -30,7 +30,7 @@ const HOUSE: &[Allowance] = &[
     Allowance {
         name: "funduq-core",
         house: &["funduq-a2a", "funduq-agui", "funduq-contract"],
-        tests: &["funduq-provider-sdk", "funduq-vectors"],
+        tests: &["funduq-core", "funduq-provider-sdk", "funduq-vectors"],
         outside: None,
     },
     Allowance {
