@@ -1,9 +1,10 @@
-//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`.
+//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`, `sim`.
 
 mod bench;
 mod ci;
 mod interop;
 mod shell;
+mod sim;
 mod vectors;
 mod workspace;
 
@@ -30,6 +31,8 @@ enum Task {
         /// The suites to run, by their folders in `interop/`; all of them when none is named.
         suites: Vec<String>,
     },
+    /// Core, simulated: many seeds, one again, or the planted bugs.
+    Sim(sim::Args),
     /// The published contract: writes `contract-vectors.json`, or checks that nothing is missing from it.
     Vectors(vectors::Args),
 }
@@ -41,6 +44,7 @@ fn main() -> anyhow::Result<()> {
         Task::Bench(args) => bench::run(&workspace, &args),
         Task::Ci => ci::run(&workspace),
         Task::Interop { suites } => interop::run(&workspace, &suites),
+        Task::Sim(args) => sim::run(&workspace, &args),
         Task::Vectors(args) => vectors::run(workspace.root(), &args),
     }
 }
