@@ -22,6 +22,7 @@
 //! | `StoreFailed` | – | – | – | – | failed `record_unavailable` | – |
 //! | `Shutdown` | stays queued | the grant is given back | stays queued | failed | failed | – |
 
+mod state;
 mod vocabulary;
 
 use std::collections::VecDeque;
@@ -32,51 +33,10 @@ use funduq_contract::{LinkId, PublicKey, RunId, Verdict};
 use crate::planted::{Mutant, planted};
 use crate::record::{FailureReason, RunStatus};
 use crate::settings::CoreSettings;
+use state::{Live, Phase, Request};
 
 pub use vocabulary::CancelAnswer;
 pub(crate) use vocabulary::{Effect, Fault, Message, Moment, OwnTerminal, Refusal, Settlement, Slot};
-
-/// A run that has not ended.
-#[derive(Debug)]
-struct Live {
-    id: RunId,
-    phase: Phase,
-    /// How often it was offered.
-    attempts: u32,
-    /// How many of those offers lapsed.
-    lapses: u32,
-    /// How many were declined, in a row.
-    declines: u32,
-    cancel_asked: bool,
-}
-
-#[derive(Debug)]
-enum Phase {
-    /// At the door; the desk is being asked for a place.
-    Arriving,
-    /// Its row is on its way to the disk with this status; `offer_on` while a place is taken for it.
-    Recording { as_status: RunStatus, offer_on: Option<LinkId> },
-    /// Waiting since `since`; after a decline not before `paused_until`, unless something changes.
-    Queued { since: Moment, paused_until: Option<Moment> },
-    /// Offered on `link`, to be answered by `deadline`.
-    Offering { link: LinkId, deadline: Moment },
-    /// Claimed by the provider's key.
-    Running {
-        /// The latest link that the key is known to have been there on.
-        link: LinkId,
-        recorded: u64,
-        overdue_at: Option<Moment>,
-        away_until: Option<Moment>,
-    },
-}
-
-/// What the thread has asked the desk for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Request {
-    None,
-    Waiting,
-    WaitingForChange,
-}
 
 /// The machine of one thread. All of a thread's runs are for one agent of one key.
 #[derive(Debug)]
