@@ -17,7 +17,7 @@ use crate::data_dir::{DataDir, DataDirError};
 use crate::demo;
 use crate::directory::Directory;
 use crate::health::HealthCheck;
-use crate::http::server::{self, Ending, Patience};
+use crate::http::server::{self, Door, Ending, Patience};
 use crate::routes;
 use crate::sse::Readers;
 
@@ -101,8 +101,13 @@ impl Gateway {
             funduq: funduq.clone(),
             config,
         });
-        let router = routes::router(Arc::clone(&app));
-        let accepting = tokio::spawn(server::accept(listener, router, patience, app.ending.clone()));
+        let door = Door {
+            router: routes::router(Arc::clone(&app)),
+            patience,
+            trusted: Arc::new(app.config.trusted_proxies.clone()),
+            ending: app.ending.clone(),
+        };
+        let accepting = tokio::spawn(server::accept(listener, door));
         let following = tokio::spawn(directory.follow(funduq));
         let mut gateway = Self { app, demo: None, accepting, following, _data: data };
         if with_demo && let Err(error) = gateway.bring_demo_online().await {

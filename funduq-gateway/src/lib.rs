@@ -19,8 +19,8 @@ mod serve;
 mod sse;
 
 pub use config::{
-    Bytes, Config, ConfigError, Durability, Enrolment, Faults, InvalidValue, Options, Origins, PublicUrl,
-    Span,
+    Bytes, Config, ConfigError, Durability, Enrolment, Faults, InvalidValue, Networks, Options, Origins,
+    PublicUrl, Span,
 };
 pub use data_dir::DataDirError;
 pub use gateway::{Gateway, StartError};

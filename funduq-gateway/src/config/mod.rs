@@ -3,6 +3,7 @@
 //! A value comes from the command line, else from the environment (`FUNDUQ_…`), else from the TOML file that `--config`
 //! names, else from the default written here.
 
+mod networks;
 mod settings;
 mod values;
 
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use funduq_core::CoreSettings;
 
+pub use networks::Networks;
 use settings::settings;
 pub use values::{Bytes, Durability, Enrolment, Faults, InvalidValue, Origins, PublicUrl, Span};
 
@@ -96,6 +98,10 @@ settings! {
     /// What a commit of the record survives: `power` (the loss of power) or `process` (the end of this process only; faster
     /// where the disk is slow to flush).
     durability: Durability = "power", "FUNDUQ_DURABILITY";
+
+    /// Proxies in front of this gateway, as addresses and networks with commas between them. What they say of a caller
+    /// (`Forwarded`, else `X-Forwarded-For`, `-Proto` and `-Host`) is believed, and from everybody else it is ignored.
+    trusted_proxies: Networks = "", "FUNDUQ_TRUSTED_PROXIES";
 }
 
 /// Why there is no configuration to start with.

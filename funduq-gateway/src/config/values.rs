@@ -16,7 +16,7 @@ pub struct InvalidValue {
 }
 
 impl InvalidValue {
-    fn new(given: &str, expected: &'static str) -> Self {
+    pub(super) fn new(given: &str, expected: &'static str) -> Self {
         Self { given: given.to_owned(), expected }
     }
 }
@@ -250,7 +250,7 @@ enum Written {
     List(Vec<String>),
 }
 
-fn from_file<'de, T: FromStr<Err = InvalidValue>, D: Deserializer<'de>>(
+pub(super) fn from_file<'de, T: FromStr<Err = InvalidValue>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     let text = match Written::deserialize(deserializer)? {
@@ -263,13 +263,15 @@ fn from_file<'de, T: FromStr<Err = InvalidValue>, D: Deserializer<'de>>(
 
 macro_rules! read_from_files {
     ($($type:ty),+) => {$(
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                from_file(deserializer)
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::config::values::from_file(deserializer)
             }
         }
     )+};
 }
+
+pub(super) use read_from_files;
 
 read_from_files!(Span, Bytes, Enrolment, Durability, Faults, PublicUrl, Origins);
 

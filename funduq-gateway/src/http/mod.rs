@@ -1,10 +1,12 @@
-//! What every route shares: bodies, errors, origins, who is at the door, the lines in the log.
+//! What every route shares: bodies, errors, origins, where a request comes from and who is at the door, the lines in the log.
 
 pub(crate) mod body;
 pub(crate) mod error;
 pub(crate) mod extract;
+mod forwarded;
 pub(crate) mod json;
 pub(crate) mod origin;
+pub(crate) mod peer;
 pub(crate) mod presenter;
 pub(crate) mod requests;
 pub(crate) mod server;

@@ -1,6 +1,7 @@
 //! The accept loop: sockets in, HTTP/1.1 and HTTP/2 out, until it is told to stop.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -15,17 +16,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+use super::peer::Peer;
 use super::stall::StallGuard;
+use crate::config::Networks;
 
 /// How long the loop waits after the system has refused it a socket, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// What a connection holds at most of what it reads and of what it writes; no request's head is larger.
 const MAX_BUFFER: usize = 64 << 10;
-
-/// Who is at the other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// How connections end.
 #[derive(Debug, Clone)]
@@ -53,17 +52,26 @@ pub(crate) struct Patience {
     pub(crate) write: Duration,
 }
 
+/// What all connections of a listener have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    pub(crate) router: Router,
+    pub(crate) patience: Patience,
+    /// Proxies whose word about a caller counts.
+    pub(crate) trusted: Arc<Networks>,
+    pub(crate) ending: Ending,
+}
+
 /// Takes connections until it is told to stop, and lets go of the socket then.
-pub(crate) async fn accept(listener: TcpListener, router: Router, patience: Patience, ending: Ending) {
+pub(crate) async fn accept(listener: TcpListener, door: Door) {
     loop {
         let accepted = tokio::select! {
-            () = ending.stop.cancelled() => return,
+            () = door.ending.stop.cancelled() => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = serve(stream, Peer(peer), router.clone(), patience, ending.clone());
-                ending.tasks.spawn(connection);
+                door.ending.tasks.spawn(serve(stream, peer, door.clone()));
             }
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
@@ -79,7 +87,8 @@ fn is_of_one_connection(error: &std::io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-async fn serve(stream: TcpStream, peer: Peer, router: Router, patience: Patience, ending: Ending) {
+async fn serve(stream: TcpStream, connection_from: SocketAddr, door: Door) {
+    let Door { router, patience, trusted, ending } = door;
     // An event is worth a packet of its own; waiting for more to send with it is what a stream is not for.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection was gone at once");
@@ -87,6 +96,7 @@ async fn serve(stream: TcpStream, peer: Peer, router: Router, patience: Patience
     }
     let service = TowerToHyperService::new(router.map_request(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
+        let peer = Peer::of(&mut request, connection_from, false, &trusted);
         request.extensions_mut().insert(peer);
         request
     }));
@@ -107,7 +117,7 @@ async fn serve(stream: TcpStream, peer: Peer, router: Router, patience: Patience
         }
     };
     if let Err(error) = result {
-        tracing::debug!(peer = %peer.0, error = %causes(&*error), "a connection ended badly");
+        tracing::debug!(peer = %connection_from, error = %causes(&*error), "a connection ended badly");
     }
 }
 

@@ -6,13 +6,14 @@ use http::request::Parts;
 use http::uri::Authority;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::peer::Peer;
 use crate::config::PublicUrl;
 
 /// What a path segment may hold as it is (RFC 3986 unreserved).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The beginning of every address in an answer to this request: the configured one, else what the request calls
-/// this host, else the address that the gateway listens on.
+/// this host (or called it where a trusted proxy took it), else the address that the gateway listens on.
 pub(crate) fn base(request: &Parts, configured: &PublicUrl, listening: &str) -> String {
     if let Some(configured) = configured.get() {
         return configured.to_owned();
@@ -21,8 +22,11 @@ pub(crate) fn base(request: &Parts, configured: &PublicUrl, listening: &str) -> 
         let host = request.headers.get(HOST)?.to_str().ok()?;
         host.parse::<Authority>().ok()
     });
+    let peer = request.extensions.get::<Peer>();
+    let named = peer.and_then(|peer| peer.host.clone()).or(named);
+    let scheme = if peer.is_some_and(|peer| peer.is_https) { "https" } else { "http" };
     match named.filter(|named| !named.as_str().contains('@')) {
-        Some(named) => format!("http://{named}"),
+        Some(named) => format!("{scheme}://{named}"),
         None => listening.to_owned(),
     }
 }

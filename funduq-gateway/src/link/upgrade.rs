@@ -1,6 +1,6 @@
 //! From a request to a WebSocket (RFC 6455, section 4.2).
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -20,7 +20,7 @@ use super::activity::{Activity, Watched};
 use super::socket::Stream;
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::server::Peer;
+use crate::http::peer::Peer;
 
 /// What each link holds to read into. Ten thousand idle links hold this much each.
 const READ_BUFFER: usize = 8 << 10;
@@ -33,7 +33,7 @@ const ENVELOPE: usize = 4 << 10;
 pub(super) struct Socket {
     pub(super) stream: Stream,
     pub(super) activity: Arc<Activity>,
-    pub(super) peer: Option<SocketAddr>,
+    pub(super) peer: Option<IpAddr>,
 }
 
 /// Answers the handshake, and serves the link once the connection is one.
@@ -51,7 +51,7 @@ where
     let key = handshake_key(request.version(), request.headers())?;
     let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()))
         .expect("base64 is made of characters that a header may have");
-    let peer = request.extensions().get::<Peer>().map(|Peer(peer)| *peer);
+    let peer = request.extensions().get::<Peer>().map(|peer| peer.ip);
     let upgrade = request
         .extensions_mut()
         .remove::<OnUpgrade>()

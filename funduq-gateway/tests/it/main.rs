@@ -11,6 +11,7 @@ mod link_opening;
 mod link_talk;
 mod origins;
 mod process;
+mod proxies;
 mod reads;
 mod replay;
 mod shutdown;
