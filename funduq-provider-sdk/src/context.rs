@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Cancelled;
 use crate::chain::CallerChain;
 use crate::identity::ProviderIdentity;
+use crate::kyok::KyokSigner;
 use crate::runtime::{Closed, Delivered, Inner, Route, Run};
 use crate::sink::EventSink;
 
@@ -146,6 +147,12 @@ impl RunContext {
     pub fn extend_chain(&self) -> Result<ActorChain, NoChain> {
         let tokens = self.shared.funduq.actor_chain.as_ref().ok_or(NoChain::Absent)?;
         Ok(tokens.extend(self.identity())?)
+    }
+
+    /// What signs calls to the model that the run's caller lends it; `None` when the caller has not opted in.
+    pub fn kyok(&self) -> Option<KyokSigner> {
+        let grant = self.shared.funduq.kyok.as_ref()?;
+        Some(KyokSigner::new(self.identity().clone(), grant))
     }
 
     /// Where this agent is: its provider's key and its name.

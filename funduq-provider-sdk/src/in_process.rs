@@ -31,6 +31,17 @@ pub enum InProcessError {
     Register(#[source] PortError),
 }
 
+/// What a refused opening means to a provider that meant the funduq with this key.
+pub(crate) fn refused(refusal: ConnectErr, funduq_key: Option<PublicKey>) -> InProcessError {
+    match funduq_key {
+        // The proof names a key, so it holds at that funduq and at no other.
+        Some(named) if refusal.code == ConnectRefusal::BadProof => {
+            WrongFunduq::NoProof { pinned: named.fingerprint() }.into()
+        }
+        _ => refusal.into(),
+    }
+}
+
 /// An open link of a [`Runtime`] to a funduq in the same process.
 ///
 /// Cloning means the same link. It stays open when every clone is dropped; [`close`](Self::close) ends it.
@@ -79,14 +90,8 @@ impl InProcessLink {
             answers: Mutex::new(Some(answers)),
             closed: watch::Sender::new(None),
         });
-        let (link, ok) = match (port.open(provider.clone(), connect).await, funduq_key) {
-            (Ok(opened), _) => opened,
-            // The proof names a key, so it holds at that funduq and at no other.
-            (Err(refusal), Some(named)) if refusal.code == ConnectRefusal::BadProof => {
-                return Err(WrongFunduq::NoProof { pinned: named.fingerprint() }.into());
-            }
-            (Err(refusal), _) => return Err(refusal.into()),
-        };
+        let opened = port.open(provider.clone(), connect).await;
+        let (link, ok) = opened.map_err(|refusal| refused(refusal, funduq_key))?;
         if let Err(wrong) = provider.handshake.confirm(&ok) {
             port.close(link).await;
             return Err(wrong.into());

@@ -5,6 +5,8 @@
 //! one [`ProviderIdentity`], and a link joins the runtime to a funduq: `ws::connect` over the network
 //! (feature `ws`), [`InProcessLink`] within a process, [`Attachment`] for a link of your own.
 //!
+//! Who has a model to lend serves it with [`llm`]; an agent whose caller lends it one spends it with [`kyok`].
+//!
 //! Every shape, payload and port that a provider meets is in [`contract`] and [`agui`]; nothing else needs to be
 //! depended on. Without the feature `ws` no network crate is.
 
@@ -16,9 +18,12 @@ mod handshake;
 mod identity;
 pub mod identity_file;
 mod in_process;
+pub mod kyok;
+pub mod llm;
 mod runtime;
 mod served;
 mod sink;
+mod sse;
 #[cfg(feature = "ws")]
 pub mod ws;
 

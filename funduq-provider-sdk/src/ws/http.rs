@@ -146,7 +146,7 @@ fn temporary(problem: impl std::fmt::Display) -> HttpError {
 }
 
 /// An error with its causes: reqwest's own words say little without them.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

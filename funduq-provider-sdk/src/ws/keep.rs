@@ -5,28 +5,29 @@ use std::sync::Arc;
 use funduq_contract::LinkClosed;
 use tokio::time::Instant;
 
-use super::agents::{self, End, Surroundings};
 use super::backoff::backoff;
 use super::error::LinkError;
 use super::opening::{Failed, Opener};
+use super::serve::{Surroundings, serve};
+use super::service::{End, Service};
 use super::socket::Lost;
 
-/// Where agents are served, below the base address.
-const PATH: &str = "/link/agents";
-
 /// Runs until the surroundings close it, or something that no further attempt can heal.
-pub(super) async fn keep(opener: Arc<Opener>, surroundings: Surroundings<'_>) -> Result<(), LinkError> {
+pub(super) async fn keep<S: Service>(
+    opener: Arc<Opener>,
+    surroundings: Surroundings<'_, S>,
+) -> Result<(), LinkError> {
     let mut failed: u32 = 0;
     let mut stray_until: Option<Instant> = None;
     loop {
         let opened = tokio::select! {
             () = surroundings.closing.cancelled() => return Ok(()),
-            opened = opener.open(PATH) => opened,
+            opened = opener.open(S::PATH) => opened,
         };
         let problem = match opened {
             Ok(opened) => {
                 tracing::info!(funduq = %opener.dialer.address, "linked");
-                match agents::serve(opened, &surroundings).await {
+                match serve(opened, &surroundings).await {
                     End::Stopped => return Ok(()),
                     End::Final(error) => return Err(error),
                     // An opening of this very process that had been given up may have arrived

@@ -25,8 +25,12 @@ mod dial;
 mod error;
 mod http;
 mod keep;
+mod kyok;
+mod llm;
 mod opening;
 mod proxy;
+mod serve;
+mod service;
 mod socket;
 mod tls;
 
@@ -45,39 +49,43 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use error::LinkError;
+pub use kyok::{KyokCallError, KyokClient};
 
 use crate::identity::ProviderIdentity;
+use crate::llm::{LlmOfferings, LlmRuntime};
 use crate::runtime::{BufferLimits, Capacity, Runtime, RuntimeBuilder};
 use crate::served::ServedAgent;
 use address::Address;
-use agents::Surroundings;
 use dial::Dialer;
 use http::Http;
 use opening::Opener;
 use proxy::Proxy;
+use serve::Surroundings;
+use service::{Serves, Service};
 
-/// How long running agents have by default to end when the provider stops.
+/// How long what is under way has by default to end when the provider stops.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// Begins a link to the funduq at `url`, `http(s)://host[:port][/prefix]`.
+/// Begins a link to the funduq at `url`, `http(s)://host[:port][/prefix]`, that serves agents.
 pub fn connect(url: impl Into<String>, identity: ProviderIdentity) -> Connection {
-    Connection {
-        url: url.into(),
-        runtime: Runtime::builder(identity.clone()),
-        identity,
-        pinned: None,
-        bearer: None,
-        certificates: Vec::new(),
-        drain: DRAIN,
-    }
+    Connection::to(url, Runtime::builder(identity))
+}
+
+/// Begins a link to the funduq at `url` that lends models: an LLM link, which is looked after as an agent link is. One
+/// identity may have both.
+pub fn serve_llm(
+    url: impl Into<String>,
+    identity: ProviderIdentity,
+    offerings: LlmOfferings,
+) -> Connection<LlmRuntime> {
+    Connection::to(url, LlmRuntime::new(identity, offerings))
 }
 
 /// A link to be: where to, what to serve, whom to trust.
 #[must_use = "nothing is served before run or start"]
-pub struct Connection {
+pub struct Connection<S = RuntimeBuilder> {
     url: String,
-    identity: ProviderIdentity,
-    runtime: RuntimeBuilder,
+    serves: S,
     pinned: Option<PublicKey>,
     bearer: Option<String>,
     certificates: Vec<PathBuf>,
@@ -85,35 +93,42 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The key that funduq has to prove before anything is published. Without it, the key that this funduq names
-    /// first is what it is held to for as long as the process lives.
-    pub fn pin(mut self, funduq: PublicKey) -> Self {
-        self.pinned = Some(funduq);
-        self
-    }
-
     /// Serves this agent too; a second one of the same name takes the first one's place.
     pub fn agent(mut self, agent: ServedAgent) -> Self {
-        self.runtime = self.runtime.agent(agent);
+        self.serves = self.serves.agent(agent);
         self
     }
 
     /// Serves these agents too.
     pub fn agents(mut self, agents: impl IntoIterator<Item = ServedAgent>) -> Self {
-        self.runtime = self.runtime.agents(agents);
+        self.serves = self.serves.agents(agents);
         self
     }
 
     /// How many runs to take on. Default: no limit.
     pub fn capacity(mut self, capacity: Capacity) -> Self {
-        self.runtime = self.runtime.capacity(capacity);
+        self.serves = self.serves.capacity(capacity);
         self
     }
 
     /// How much of each run may wait to be recorded before its agent is slowed: what a run can say
     /// while there is no link.
     pub fn buffer(mut self, limits: BufferLimits) -> Self {
-        self.runtime = self.runtime.buffer(limits);
+        self.serves = self.serves.buffer(limits);
+        self
+    }
+}
+
+impl<S: Serves> Connection<S> {
+    fn to(url: impl Into<String>, serves: S) -> Self {
+        let url = url.into();
+        Self { url, serves, pinned: None, bearer: None, certificates: Vec::new(), drain: DRAIN }
+    }
+
+    /// The key that funduq has to prove before anything is published. Without it, the key that this funduq names
+    /// first is what it is held to for as long as the process lives.
+    pub fn pin(mut self, funduq: PublicKey) -> Self {
+        self.pinned = Some(funduq);
         self
     }
 
@@ -130,7 +145,7 @@ impl Connection {
         self
     }
 
-    /// How long running agents have to end when the provider stops. Default 30 s.
+    /// How long what is under way has to end when the provider stops. Default 30 s.
     pub fn drain(mut self, deadline: Duration) -> Self {
         self.drain = deadline;
         self
@@ -144,8 +159,8 @@ impl Connection {
         self.run_until(std::future::pending()).await
     }
 
-    /// Serves until `stop` is ready, then stops in order: nothing is published any more, running
-    /// agents end or are handed back by the [`drain`](Self::drain) deadline, the link is closed.
+    /// Serves until `stop` is ready, then stops in order: nothing is published any more, what is under way
+    /// ends or is handed back by the [`drain`](Self::drain) deadline, the link is closed.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -162,16 +177,16 @@ impl Connection {
     ///
     /// # Errors
     /// [`LinkError::BadUrl`], [`LinkError::BadProxy`] and [`LinkError::BadCertificates`].
-    pub fn start(self) -> Result<Link, LinkError> {
+    pub fn start(self) -> Result<Link<S::Service>, LinkError> {
         let address = Address::parse(&self.url)?;
         let proxy = Proxy::from_environment(&address)?;
         let tls = tls::client_config(&self.certificates)?;
         let http = Http::new(address.clone(), tls.clone(), proxy.as_ref(), self.bearer)?;
-        let runtime = self.runtime.build();
+        let service = self.serves.service();
         let opener = Arc::new(Opener {
-            identity: self.identity,
+            identity: service.identity().clone(),
             pinned: self.pinned,
-            concurrency: runtime.capacity().declared(),
+            concurrency: service.concurrency(),
             dialer: Dialer { address, proxy, tls: Arc::new(tls) },
             http,
             first_seen: OnceCell::new(),
@@ -180,11 +195,11 @@ impl Connection {
         let closing = CancellationToken::new();
         let online = watch::Sender::new(false);
         let link = Link {
-            runtime: runtime.clone(),
+            service: service.clone(),
             stopping: stopping.clone(),
             online: online.subscribe(),
             drain: self.drain,
-            task: tokio::spawn(serve(opener, runtime, stopping, closing, online, self.drain)),
+            task: tokio::spawn(serve(opener, service, stopping, closing, online, self.drain)),
             told: false,
         };
         Ok(link)
@@ -193,8 +208,8 @@ impl Connection {
 
 /// A provider that serves in the background. Dropping it ends the link at once and stops nothing in order.
 #[derive(Debug)]
-pub struct Link {
-    runtime: Runtime,
+pub struct Link<S = Runtime> {
+    service: S,
     stopping: CancellationToken,
     online: watch::Receiver<bool>,
     drain: Duration,
@@ -202,10 +217,10 @@ pub struct Link {
     told: bool,
 }
 
-impl Link {
+impl<S> Link<S> {
     /// What runs behind the link.
-    pub fn runtime(&self) -> &Runtime {
-        &self.runtime
+    pub fn runtime(&self) -> &S {
+        &self.service
     }
 
     /// Whether the link is open and funduq has taken the roster.
@@ -235,40 +250,42 @@ impl Link {
             Err(_aborted) => Ok(()),
         }
     }
+}
 
-    /// Stops in order: nothing is published any more, running agents end or are handed back by the
-    /// deadline given to the [`Connection`], what they said is recorded, the link is closed.
+impl<S: Service> Link<S> {
+    /// Stops in order: nothing is published any more, what is under way ends or is handed back by the
+    /// deadline given to the [`Connection`], what was said is sent, the link is closed.
     ///
     /// # Errors
     /// As [`ended`](Self::ended).
     pub async fn stop(mut self) -> Result<(), LinkError> {
-        tracing::info!(deadline_s = self.drain.as_secs(), runs = self.runtime.held_runs(), "stopping");
+        tracing::info!(deadline_s = self.drain.as_secs(), under_way = self.service.under_way(), "stopping");
         self.stopping.cancel();
         self.ended().await
     }
 }
 
-impl Drop for Link {
+impl<S> Drop for Link<S> {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-async fn serve(
+async fn serve<S: Service>(
     opener: Arc<Opener>,
-    runtime: Runtime,
+    service: S,
     stopping: CancellationToken,
     closing: CancellationToken,
     online: watch::Sender<bool>,
     drain: Duration,
 ) -> Result<(), LinkError> {
     let surroundings =
-        Surroundings { runtime: &runtime, stopping: &stopping, closing: &closing, online: &online };
+        Surroundings { service: &service, stopping: &stopping, closing: &closing, online: &online };
     // When this ends, in whatever way, nobody hears what is still running.
-    let _abandoned = Abandon(&runtime);
+    let _abandoned = Abandon(&service);
     let stop = async {
         stopping.cancelled().await;
-        runtime.stop(drain).await;
+        service.stop(drain).await;
         closing.cancel();
         // The link closes itself now.
         std::future::pending::<Infallible>().await
@@ -279,19 +296,19 @@ async fn serve(
     }
 }
 
-struct Abandon<'a>(&'a Runtime);
+struct Abandon<'a, S: Service>(&'a S);
 
-impl Drop for Abandon<'_> {
+impl<S: Service> Drop for Abandon<'_, S> {
     fn drop(&mut self) {
         self.0.abandon();
     }
 }
 
-impl fmt::Debug for Connection {
+impl<S: fmt::Debug> fmt::Debug for Connection<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
             .field("url", &self.url)
-            .field("runtime", &self.runtime)
+            .field("serves", &self.serves)
             .finish_non_exhaustive()
     }
 }

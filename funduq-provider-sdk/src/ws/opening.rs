@@ -123,6 +123,7 @@ pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
         Ok(Err(Lost::Broken(problem))) => return Err(Failed::unanswered(problem)),
         Ok(Ok(answer)) => answer,
     };
+    // Both kinds of links are opened in the same words.
     match DownFrame::from_text(&answer) {
         Ok(DownFrame::ConnectOk(ok)) => match handshake.confirm(&ok) {
             Ok(()) => Ok(Opened { reader, writer, ok }),

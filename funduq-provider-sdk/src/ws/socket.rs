@@ -17,7 +17,7 @@ pub(super) const DEAD_AFTER: Duration = Duration::from_secs(28);
 
 /// Why a socket is of no use any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lost {
+pub enum Lost {
     /// funduq let go of the link and said why.
     Closed(LinkClosed),
     /// Anything else, in words.

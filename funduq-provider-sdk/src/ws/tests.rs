@@ -12,9 +12,10 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 use tokio_util::sync::CancellationToken;
 
-use super::agents::{End, Surroundings, serve};
 use super::dial::websocket_config;
 use super::opening::Opened;
+use super::serve::{Surroundings, serve};
+use super::service::End;
 use super::socket::{Lost, split};
 use crate::{ProviderIdentity, Runtime};
 
@@ -29,7 +30,7 @@ async fn served(pipe: usize, peer: impl AsyncFnOnce(DuplexStream)) -> (String, u
     let (stopping, closing) = (CancellationToken::new(), CancellationToken::new());
     let online = watch::Sender::new(false);
     let surroundings =
-        Surroundings { runtime: &runtime, stopping: &stopping, closing: &closing, online: &online };
+        Surroundings { service: &runtime, stopping: &stopping, closing: &closing, online: &online };
     let began = Instant::now();
     let link = async {
         match serve(Opened { reader, writer, ok }, &surroundings).await {

@@ -9,6 +9,7 @@ mod endings;
 #[cfg(unix)]
 mod identity_file;
 mod in_process;
+mod llm;
 mod recovery;
 mod sink;
 mod stop;
