@@ -1,7 +1,7 @@
 //! Listing tasks: by context, own agent only, newest status first, page by page while tasks change.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use funduq_a2a::{ListTasksRequest, Task, TaskState, WireMessage};
 use funduq_contract::AgentAddress;
@@ -20,7 +20,11 @@ async fn context_of(desk: &Desk, count: usize) -> String {
     desk.play(&turn("a-0", &["x"])).await;
     desk.settled(&first.id).await;
     for at in 1..count {
-        std::thread::sleep(Duration::from_millis(2));
+        let begun = SystemTime::now();
+        // Two statuses of one millisecond would tie.
+        while begun.elapsed().unwrap() < Duration::from_millis(2) {
+            std::thread::yield_now();
+        }
         let task = desk.post(message_with(&format!("m-{at}"), "x", json!({"contextId": context}))).await;
         desk.play(&turn(&format!("a-{at}"), &["x"])).await;
         desk.settled(&task.id).await;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::record::StoreError;
 
 /// Each migration takes the schema from its place in the list to the next version. A landed one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("answered.sql")];
 
 /// Brings the schema to the latest version, one transaction a version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
@@ -37,6 +37,22 @@ mod tests {
         let tables: u32 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
         assert_eq!(tables, 0);
+    }
+
+    #[test]
+    fn a_record_of_the_first_version_keeps_its_answered_asks_answered() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(MIGRATIONS[0]).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        let fill = "INSERT INTO threads VALUES (1, 't', 'k', 'a', NULL, NULL, 1, 0);
+            INSERT INTO runs VALUES (1, 'asked', 1, 'completed', '', NULL, NULL, 'asked', NULL, '{}', 0, 0, 0);
+            INSERT INTO runs VALUES (2, 'answer', 1, 'completed', '', NULL, 'asked', 'asked', NULL, '{}', 1, 0, 0);
+            INSERT INTO runs VALUES (3, 'plain', 1, 'completed', '', NULL, NULL, 'plain', NULL, '{}', 0, 0, 0);";
+        connection.execute_batch(fill).unwrap();
+        migrate(&mut connection).unwrap();
+        let waiting = "SELECT group_concat(waiting) FROM (SELECT waiting FROM runs ORDER BY no)";
+        let waiting: String = connection.query_row(waiting, [], |row| row.get(0)).unwrap();
+        assert_eq!(waiting, "2,1,0");
     }
 
     #[test]

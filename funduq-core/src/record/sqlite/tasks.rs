@@ -7,8 +7,7 @@ use crate::record::StoreError;
 use crate::record::tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
 
 /// A tail is a run that no other answers.
-const TAILS: &str = "FROM runs WHERE thread_no = ?1
-    AND NOT EXISTS (SELECT 1 FROM runs AS answer WHERE answer.answers_run_id = runs.id)";
+const TAILS: &str = "FROM runs WHERE thread_no = ?1 AND waiting <> 2";
 
 pub(super) fn tasks(db: &Connection, query: &TaskQuery) -> Result<TaskPage, StoreError> {
     let thread: Option<i64> = db

@@ -308,7 +308,7 @@ fn open_run(db: &Connection, open: &OpenRun) -> Result<LiveRun, StoreError> {
         _ => return Err(Conflict::ThreadChanged.into()),
     };
     if let Some(answered) = &open.run.answers_run_id {
-        db.prepare_cached("UPDATE runs SET waiting = 0 WHERE id = ?1")?.execute([answered.as_str()])?;
+        db.prepare_cached("UPDATE runs SET waiting = 2 WHERE id = ?1")?.execute([answered.as_str()])?;
     }
     let no = insert_run(db, thread_no, &open.run)?;
     add_messages(db, thread_no, no, &open.messages, false)?;
