@@ -8,6 +8,7 @@ mod bench;
 mod contract;
 mod kyok;
 mod links;
+mod refusals;
 mod restart;
 mod scripted;
 mod store_faults;
