@@ -279,14 +279,16 @@ impl Dispatch {
         opened.await.unwrap_or(Err(OpenError::Stopping))
     }
 
-    /// Asks for a run to stop. That it is cancelled is said when the record says so.
+    /// Asks for a run to stop. That it was asked, or is cancelled, is said when the record says so.
     pub(crate) async fn cancel(&self, run: &RunId, by: Option<PublicKey>) -> CancelAnswer {
         let Some(live) = self.live(run) else { return CancelAnswer::NotLive };
         let (reply, answer) = oneshot::channel();
         self.post(&live.log.thread, Letter::Cancel(run.clone(), by, reply));
         let answer = answer.await.unwrap_or(CancelAnswer::NotLive);
-        if answer == CancelAnswer::Settled {
-            live.log.ended().await;
+        match answer {
+            CancelAnswer::Settled => live.log.ended().await,
+            CancelAnswer::Asked => live.log.cancelling().await,
+            CancelAnswer::NotLive => {}
         }
         answer
     }

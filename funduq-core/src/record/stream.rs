@@ -51,6 +51,8 @@ struct LogState {
     durable: u64,
     end: Option<RunEnd>,
     status: Option<RunStatus>,
+    /// Whether the record says that the run was asked to stop.
+    cancelling: bool,
 }
 
 impl LogState {
@@ -149,13 +151,28 @@ impl RunLog {
         self.changed.notify_waiters();
     }
 
+    /// The record says that the run was asked to stop.
+    pub(crate) fn note_cancelling(&self) {
+        self.lock().cancelling = true;
+        self.changed.notify_waiters();
+    }
+
     /// Waits until the run's end is in the record.
     pub(crate) async fn ended(&self) {
+        self.until(|state| state.end.is_some()).await;
+    }
+
+    /// Waits until the record says that the run was asked to stop, or that it has ended.
+    pub(crate) async fn cancelling(&self) {
+        self.until(|state| state.cancelling || state.end.is_some()).await;
+    }
+
+    async fn until(&self, reached: impl Fn(&LogState) -> bool) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if self.lock().end.is_some() {
+            if reached(&self.lock()) {
                 return;
             }
             changed.await;

@@ -216,7 +216,12 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
                 log.committed(upto, None);
                 events.recorded(&log.run, upto);
             }
-            (Done::Moved { log, status }, Ok(())) => events.moved(&log, status),
+            (Done::Moved { log, status }, Ok(())) => {
+                if status == RunStatus::Cancelling {
+                    log.note_cancelling();
+                }
+                events.moved(&log, status);
+            }
             (Done::Moved { log, status }, Err(error)) if !status.is_claimed() => {
                 // After a restart the run is where the record says, which is where it could have been.
                 tracing::error!(run = %log.run, status = status.as_str(), %error, "a run's status could not be written");
