@@ -163,4 +163,10 @@ pub enum NotServing {
     /// It is shutting down.
     #[error("it is shutting down")]
     Stopping,
+    /// As many runs are live as it takes.
+    #[error("{limit} runs are live, which is its limit; nothing was accepted, try again later")]
+    TooManyRuns {
+        /// The limit.
+        limit: usize,
+    },
 }

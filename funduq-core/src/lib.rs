@@ -15,6 +15,7 @@ mod planted;
 mod port;
 mod record;
 mod settings;
+mod stats;
 
 pub use dispatch::{CancelAnswer, Quality};
 pub use doors::TokenSecret;
@@ -28,3 +29,4 @@ pub use links::{Change, LlmQuality, Served};
 pub use planted::{Mutant, plant};
 pub use record::*;
 pub use settings::CoreSettings;
+pub use stats::{Figures, RunsEnded, Timing};

@@ -26,6 +26,8 @@ pub struct CoreSettings {
     /// How many runs of one thread may wait unclaimed (default 8). Answers are exempt: they are how
     /// a waiting task drains.
     pub thread_queue_limit: usize,
+    /// How many runs may be live in all (default 100,000): one more is refused. Each holds memory until it has ended.
+    pub live_run_limit: usize,
     /// How many faults of one kind withdraw a key's names until it registers again (default 3;
     /// `None` never withdraws).
     pub quality_tolerance: Option<u32>,
@@ -56,6 +58,7 @@ impl Default for CoreSettings {
             decline_pause_min: Duration::from_millis(250),
             decline_pause_max: Duration::from_secs(5),
             thread_queue_limit: 8,
+            live_run_limit: 100_000,
             quality_tolerance: Some(3),
             ticket_lifetime: Duration::from_secs(60),
             ticket_limit: 10_000,

@@ -14,12 +14,13 @@ use tokio::time::{Instant, sleep_until};
 use super::opening::{OpenError, Opened, Opening, delivered};
 use super::own;
 use super::relay::{Dispatch, Envelope, Letter};
-use super::thread::{CancelAnswer, Effect, Message, Moment, Refusal, Settlement, Thread};
+use super::thread::{CancelAnswer, Effect, Fault, Message, Moment, Refusal, Settlement, Thread};
 use crate::clock;
 use crate::record::{
     Done, FailureReason, Job, PendingCall, Run, RunEnd, RunLog, RunMetadata, RunStatus, RunStream, Settle,
     StoreError, Write, WriterEvents as _,
 };
+use crate::stats::Answer;
 
 /// How many messages the owner takes from its inbox at once.
 const BURST: usize = 128;
@@ -54,6 +55,10 @@ struct RunShell {
     opening: Option<Box<Opening>>,
     delivered: DeliveredRun,
     metadata: RunMetadata,
+    /// When it came here, until its first event has.
+    arrived: Option<Moment>,
+    /// When it was offered, until the offer is answered.
+    offered: Option<Moment>,
 }
 
 /// Events of one run that go to the record together.
@@ -160,8 +165,15 @@ impl Actor {
         let settings = &self.dispatch.settings;
         let log = RunLog::new(run.id.clone(), self.thread.clone(), settings.hot_events, settings.hot_bytes);
         self.dispatch.track(&self.thread, &self.agent, &log);
-        let shell =
-            RunShell { log, fold: RunFold::new(), opening, delivered, metadata: run.metadata.clone() };
+        let shell = RunShell {
+            log,
+            fold: RunFold::new(),
+            opening,
+            delivered,
+            metadata: run.metadata.clone(),
+            arrived: Some(self.dispatch.now()),
+            offered: None,
+        };
         self.runs.insert(run.id.clone(), shell);
     }
 
@@ -201,8 +213,10 @@ impl Actor {
                 }
             }
             Effect::Offer { run, attempt, link } => {
-                let Some(shell) = self.runs.get(&run) else { return };
+                let Some(shell) = self.runs.get_mut(&run) else { return };
                 let offer = Offer { attempt, run: shell.delivered.clone() };
+                shell.offered = Some(self.dispatch.now());
+                self.dispatch.record.stats.offered();
                 if let Err(LinkGone) = self.dispatch.links.deliver(&self.agent.provider, link, offer) {
                     // Whoever watches over the connection may not have noticed; until then the desk would grant
                     // places on it without end.
@@ -229,6 +243,12 @@ impl Actor {
                 self.dispatch.links.refused(&self.agent.provider, &run, error);
             }
             Effect::Count(fault) => {
+                match fault {
+                    // Which offer it was is told by what follows; of declines it is of no interest how fast they are.
+                    Fault::Misdeclared => self.dispatch.answered(Answer::Declined, None),
+                    Fault::Unanswered => self.dispatch.answered(Answer::Unanswered, None),
+                    Fault::Abandoned | Fault::Undelivered => {}
+                }
                 let tolerance = self.dispatch.settings.quality_tolerance;
                 let notices = self.dispatch.links.count_fault(self.agent.provider, fault, tolerance);
                 self.dispatch.notify(&self.agent.provider, notices);
@@ -301,7 +321,11 @@ impl Actor {
     fn status(&mut self, run: RunId, status: RunStatus) {
         self.flush();
         self.note_status(&run, status);
-        let Some(shell) = self.runs.get(&run) else { return };
+        let Some(shell) = self.runs.get_mut(&run) else { return };
+        if status == RunStatus::Running {
+            let offered = shell.offered.take();
+            self.dispatch.answered(Answer::Accepted, offered);
+        }
         let metadata = (status == RunStatus::Cancelling).then(|| shell.metadata.clone());
         self.dispatch.record.write(Job {
             write: Write::Status { run, status, metadata, at: clock::now_millis() },
@@ -313,6 +337,9 @@ impl Actor {
     fn append(&mut self, run: RunId, event: RelayedEvent, permits: Vec<OwnedSemaphorePermit>) {
         let Some(shell) = self.runs.get_mut(&run) else { return };
         shell.fold.push(&event);
+        if let Some(arrived) = shell.arrived.take() {
+            self.dispatch.record.stats.first_event_time.note(self.dispatch.now().saturating_sub(arrived));
+        }
         match &mut self.batch {
             Some(batch) if batch.run == run => {
                 batch.events.push(event);
@@ -343,6 +370,9 @@ impl Actor {
         let last = self.batch.take_if(|batch| batch.run == *run);
         self.flush();
         let Some(shell) = self.runs.remove(run) else { return };
+        if let Some(FailureReason::Refused(_)) = settlement.reason {
+            self.dispatch.answered(Answer::Refused, shell.offered);
+        }
         let Batch { mut events, permits, .. } =
             last.unwrap_or_else(|| Batch { run: run.clone(), events: Vec::new(), permits: Vec::new() });
         let begun = shell.log.appended() + events.len() as u64 > 0;

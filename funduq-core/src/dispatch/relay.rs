@@ -22,6 +22,7 @@ use crate::record::{
     Done, FailureReason, Job, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle, Write,
 };
 use crate::settings::CoreSettings;
+use crate::stats::Answer;
 
 /// What a provider's message weighs beside its event's bytes.
 const MESSAGE_WEIGHT: usize = 256;
@@ -135,6 +136,24 @@ impl Dispatch {
     /// How many runs have not ended, or have not all of their end in the record.
     pub(crate) fn live_runs(&self) -> usize {
         self.runs().len()
+    }
+
+    /// How many live runs stand where.
+    pub(crate) fn standing(&self) -> [(RunStatus, usize); 4] {
+        use RunStatus::{Cancelling, Offering, Queued, Running};
+        let mut counts = [Queued, Offering, Running, Cancelling].map(|status| (status, 0));
+        for live in self.runs().values() {
+            // One that has no status yet has not been offered either.
+            let status = live.log.status().unwrap_or(Queued);
+            counts.iter_mut().filter(|(counted, _)| *counted == status).for_each(|(_, count)| *count += 1);
+        }
+        counts
+    }
+
+    /// Counts the answer to an offer that was made at `offered`.
+    pub(crate) fn answered(&self, answer: Answer, offered: Option<Moment>) {
+        let after = offered.map(|offered| self.now().saturating_sub(offered));
+        self.record.stats.answered(answer, after);
     }
 
     /// How many threads have anything alive.

@@ -123,6 +123,10 @@ impl DoorContext {
     /// Opens the run; it is in the record when this returns.
     pub(crate) async fn open(&self, request: Request) -> Result<RunStream, DoorError> {
         self.check_serving()?;
+        let limit = self.dispatch.settings.live_run_limit;
+        if self.dispatch.live_runs() >= limit {
+            return Err(DoorError::NotServing(NotServing::TooManyRuns { limit }));
+        }
         if let Some(kyok) = &request.said.0.kyok {
             self.check_offering(&kyok.llm_provider).await?;
         }

@@ -7,6 +7,7 @@ use crate::dispatch::Quality;
 use crate::error::DoorError;
 use crate::links::{LlmQuality, Served};
 use crate::record::{AgentRecord, NumberedEvent, Run, RunStream, StoreError, Thread, ThreadMessage};
+use crate::stats::{Figures, Standing};
 
 impl Funduq {
     /// Every agent that was ever registered and not deleted.
@@ -125,6 +126,17 @@ impl Funduq {
     ) -> Result<RunStream, DoorError> {
         let (run, _) = self.context().find_run(agent, id).await?;
         self.context().stream(&run, after)
+    }
+
+    /// What the relay has counted since it was made, and how it stands.
+    pub fn figures(&self) -> Figures {
+        let dispatch = &self.inner.dispatch;
+        dispatch.record.stats.figures(Standing {
+            live_runs: dispatch.standing(),
+            live_threads: dispatch.live_threads(),
+            agent_links: dispatch.links.count(),
+            llm_links: dispatch.llm.keys().len(),
+        })
     }
 
     /// The LLM offerings that are served right now, with their providers' metadata.

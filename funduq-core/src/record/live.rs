@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::store::{Store, StoreError, Write};
 use super::writer::{Job, Writer, WriterEvents};
+use crate::stats::Stats;
 
 /// A handle on the record: cheap to clone.
 #[derive(Clone)]
@@ -12,6 +13,7 @@ pub(crate) struct Record {
     store: Arc<dyn Store>,
     writer: Arc<OnceLock<Writer>>,
     recovered: Arc<AtomicBool>,
+    pub(crate) stats: Arc<Stats>,
 }
 
 impl std::fmt::Debug for Record {
@@ -22,12 +24,12 @@ impl std::fmt::Debug for Record {
 
 impl Record {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, writer: Arc::default(), recovered: Arc::default() }
+        Self { store, writer: Arc::default(), recovered: Arc::default(), stats: Arc::default() }
     }
 
     /// Starts the writer; a second start changes nothing.
     pub(crate) fn start_writer(&self, events: Arc<dyn WriterEvents>) {
-        self.writer.get_or_init(|| Writer::start(Arc::clone(&self.store), events));
+        self.writer.get_or_init(|| Writer::start(Arc::clone(&self.store), events, Arc::clone(&self.stats)));
     }
 
     /// What an earlier process left is taken up: work may be accepted.
@@ -72,9 +74,13 @@ impl Record {
             return read(self.store.as_ref());
         }
         let store = Arc::clone(&self.store);
-        match tokio::task::spawn_blocking(move || read(store.as_ref())).await {
+        let result = match tokio::task::spawn_blocking(move || read(store.as_ref())).await {
             Ok(result) => result,
             Err(error) => Err(StoreError::Unavailable(format!("the read did not return: {error}"))),
+        };
+        if result.is_err() {
+            self.stats.read_failed();
         }
+        result
     }
 }

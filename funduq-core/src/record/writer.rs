@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use funduq_contract::RunId;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::model::RunStatus;
 use super::store::{Conflict, Settle, Store, StoreError, Write};
 use super::stream::{RunEnd, RunLog};
+use crate::stats::Stats;
 
 /// The most operations in one commit.
 const GROUP: usize = 2048;
@@ -78,6 +80,7 @@ pub(crate) trait WriterEvents: Send + Sync + 'static {
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     jobs: mpsc::UnboundedSender<Message>,
+    stats: Arc<Stats>,
 }
 
 #[derive(Debug)]
@@ -98,15 +101,17 @@ impl Message {
 
 impl Writer {
     /// Starts the writing task. It ends when every sender is gone.
-    pub(crate) fn start(store: Arc<dyn Store>, events: Arc<dyn WriterEvents>) -> Self {
+    pub(crate) fn start(store: Arc<dyn Store>, events: Arc<dyn WriterEvents>, stats: Arc<Stats>) -> Self {
         let (jobs, inbox) = mpsc::unbounded_channel();
-        tokio::spawn(run(store, events, inbox));
-        Self { jobs }
+        tokio::spawn(run(store, events, Arc::clone(&stats), inbox));
+        Self { jobs, stats }
     }
 
     /// Queues an operation. What a stranger sends is bounded before it comes here, by its permits.
     pub(crate) fn write(&self, job: Job) {
+        self.stats.queued_write();
         if let Err(mpsc::error::SendError(Message::Job(job))) = self.jobs.send(Message::Job(Box::new(job))) {
+            self.stats.left_queue(1);
             tell_stopped(*job);
         }
     }
@@ -144,6 +149,7 @@ fn tell_stopped(job: Job) {
 async fn run(
     store: Arc<dyn Store>,
     events: Arc<dyn WriterEvents>,
+    stats: Arc<Stats>,
     mut inbox: mpsc::UnboundedReceiver<Message>,
 ) {
     let mut messages = Vec::new();
@@ -170,7 +176,9 @@ async fn run(
                 Message::Flush(reply) => flushes.push(reply),
             }
         }
-        again = commit(&store, events.as_ref(), jobs).await;
+        let taken = jobs.len();
+        again = commit(&store, events.as_ref(), &stats, jobs).await;
+        stats.left_queue(taken - again.len());
         for reply in flushes {
             // Whoever asked may have stopped waiting.
             let _ = reply.send(());
@@ -179,7 +187,12 @@ async fn run(
 }
 
 /// Writes one group, tells everybody, and returns the ends that must be tried again.
-async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job>) -> Vec<Job> {
+async fn commit(
+    store: &Arc<dyn Store>,
+    events: &dyn WriterEvents,
+    stats: &Stats,
+    jobs: Vec<Job>,
+) -> Vec<Job> {
     let mut kept = Vec::with_capacity(jobs.len());
     for mut job in jobs {
         match &job.done {
@@ -201,11 +214,14 @@ async fn commit(store: &Arc<dyn Store>, events: &dyn WriterEvents, jobs: Vec<Job
     let (writes, rest): (Vec<_>, Vec<_>) =
         kept.into_iter().map(|job| (job.write, (job.done, job.permits))).unzip();
     let writes: Arc<[Write]> = writes.into();
+    let began = Instant::now();
     let results = attempt(store, &writes).await;
+    stats.commit_time.note(began.elapsed());
     let mut again = Vec::new();
     // What else of such a run is in this group may have been written, so it is broken off when all is told.
     let mut lost: Vec<Arc<RunLog>> = Vec::new();
     for ((write, result), (done, permits)) in writes.iter().zip(results).zip(rest) {
+        stats.written(write, &result);
         match (done, result) {
             (Done::Nothing, Ok(())) => {}
             (Done::Nothing, Err(error)) => tracing::error!(%error, "a write of the record failed"),

@@ -6,6 +6,7 @@ mod answers;
 mod authority;
 mod bench;
 mod contract;
+mod figures;
 mod kyok;
 mod links;
 mod refusals;
