@@ -48,6 +48,7 @@
 mod chain;
 mod frames;
 mod hex;
+pub mod http_signature;
 mod identity;
 mod ids;
 mod keys;
@@ -62,7 +63,7 @@ mod peer_facts;
 
 /// The revision of the contract that this crate speaks. It moves with each change of the published surface, and
 /// `docs/contract-changelog.md` says what changed.
-pub const CONTRACT_REVISION: u32 = 1;
+pub const CONTRACT_REVISION: u32 = 2;
 
 pub use chain::{
     ActorChain, ChainError, HEADER as CHAIN_HEADER, Hop, HopProblem, MAX_HOPS, MAX_TOKEN_BYTES, VerifiedChain,
@@ -78,8 +79,8 @@ pub use ids::{AgentAddress, AgentName, InvalidAddress, InvalidName, NameProblem,
 pub use keys::{Fingerprint, InvalidKey, PublicKey, Signature};
 pub use payload::{
     FRESHNESS_SECONDS, PayloadFamily, SIGNATURE_HEADER, SignedPayload, TICKET_SECONDS, TIMESTAMP_HEADER,
-    ask_ids_digest, cancel_payload, funduq_connect_payload, is_fresh, kyok_call_payload,
-    provider_connect_payload, resolve_payload, view_payload,
+    ask_ids_digest, cancel_payload, funduq_connect_payload, http_request_payload, is_fresh,
+    kyok_call_payload, provider_connect_payload, resolve_payload, view_payload,
 };
 pub use ports::{
     ConnectedLlmProvider, ConnectedProvider, FunduqPort, LinkClosed, LinkGone, LinkId, LlmPort, PortError,

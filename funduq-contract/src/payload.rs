@@ -1,6 +1,7 @@
 //! The signed payloads: every byte sequence that a key of funduq's world puts its name to.
 
 use crate::hex;
+use crate::http_signature::{RequestTarget, SignatureBase};
 use crate::ids::RunId;
 use crate::keys::PublicKey;
 use crate::tickets::{Nonce, Ticket};
@@ -26,7 +27,7 @@ pub fn is_fresh(stamped: i64, now: i64) -> bool {
     stamped.abs_diff(now) <= FRESHNESS_SECONDS.unsigned_abs()
 }
 
-/// Everything that is ever signed, apart from a chain's hop: six families.
+/// Everything that is ever signed, apart from a chain's hop: seven families.
 ///
 /// An [`Identity`](crate::Identity) signs nothing but these, and each is published: whatever carries a
 /// signature, an implementer elsewhere can read what it covers.
@@ -41,6 +42,9 @@ pub enum SignedPayload {
         /// SHA-256 of the request's body as sent.
         body_sha256: [u8; 32],
     },
+    /// Whoever makes an HTTP request proves which key they are: the base of a signature after RFC 9421, see
+    /// [`http_signature`](crate::http_signature).
+    HttpRequest(SignatureBase),
     /// A provider opens a link: to this funduq and no other, on this ticket.
     ProviderConnect {
         /// The key of the funduq that is meant; `None` for a funduq that has no identity.
@@ -95,7 +99,7 @@ pub struct PayloadFamily {
 
 impl SignedPayload {
     /// Every family, sorted by kind; this list is what the vectors publish.
-    pub const FAMILIES: [PayloadFamily; 6] = [
+    pub const FAMILIES: [PayloadFamily; 7] = [
         PayloadFamily {
             kind: "cancel",
             template: "funduq-cancel:{run_id}:{timestamp}",
@@ -107,6 +111,18 @@ impl SignedPayload {
             template: "funduq-connect-funduq:{funduq_nonce}:{provider_nonce}",
             note: "Signed by funduq in answer to a provider's proof; verified by the provider under the funduq key that \
                    it pinned, before it publishes anything. funduq_nonce: the ticket.",
+        },
+        PayloadFamily {
+            kind: "http-request",
+            template: "\"@method\": {method}\n\"@authority\": {authority}\n\"@path\": {path}\n\"@query\": {query}\n\
+                       \"content-digest\": sha-256=:{body_sha256_base64}:\n\
+                       \"@signature-params\": (\"@method\" \"@authority\" \"@path\" \"@query\" \"content-digest\")\
+                       ;created={timestamp};keyid=\"{public_key}\";alg=\"ed25519\";nonce=\"{nonce}\"",
+            note: "Signed by whoever makes an HTTP request, verified by a host: a signature base of RFC 9421, and this \
+                   template is the one that an identity makes; see the topic http_signature for what else is taken. \
+                   query: with its question mark, which stands alone where there is no query. body_sha256_base64: the \
+                   SHA-256 of the body's bytes, base64 with padding. timestamp: as for cancel. nonce: 128 random \
+                   bits, 32 hex characters.",
         },
         PayloadFamily {
             kind: "kyok-call",
@@ -139,6 +155,7 @@ impl SignedPayload {
     /// The family's word, as in [`FAMILIES`](Self::FAMILIES).
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::HttpRequest(_) => "http-request",
             Self::KyokCall { .. } => "kyok-call",
             Self::ProviderConnect { .. } => "provider-connect",
             Self::FunduqConnect { .. } => "funduq-connect",
@@ -148,12 +165,13 @@ impl SignedPayload {
         }
     }
 
-    /// The text that is signed: UTF-8, parts joined by `:`.
+    /// The text that is signed: UTF-8, parts joined by `:`, but for a request, whose lines are RFC 9421's.
     ///
     /// A part that may itself hold a `:` (a bearer, a run id) stands alone between parts of a fixed form, so two
     /// different payloads never have one text.
     pub fn to_text(&self) -> String {
         match self {
+            Self::HttpRequest(base) => base.text().to_owned(),
             Self::KyokCall { bearer, unix_seconds, body_sha256 } => {
                 format!("funduq-kyok-call:{bearer}:{unix_seconds}:{}", hex::encode(body_sha256))
             }
@@ -226,6 +244,17 @@ pub fn view_payload(run_id: &RunId, unix_seconds: i64) -> SignedPayload {
     SignedPayload::View { run_id: run_id.clone(), unix_seconds }
 }
 
+/// What proves who makes an HTTP request, at a time in seconds since 1970; the body by its SHA-256.
+pub fn http_request_payload(
+    key: &PublicKey,
+    target: &RequestTarget,
+    body_sha256: &[u8; 32],
+    unix_seconds: i64,
+    nonce: &Nonce,
+) -> SignedPayload {
+    SignedPayload::HttpRequest(SignatureBase::own(key, target, body_sha256, unix_seconds, nonce))
+}
+
 /// What an agent signs over its call to the KYOK endpoint; the body as its bytes go out, the time in seconds since 1970.
 pub fn kyok_call_payload(bearer: &str, unix_seconds: i64, body: &[u8]) -> SignedPayload {
     SignedPayload::KyokCall {
@@ -262,7 +291,10 @@ mod tests {
 
     #[test]
     fn each_family_begins_as_its_template_says() {
+        let target = RequestTarget::new("GET", "https", "relay.example", "/", None);
+        let key = crate::Identity::from_seed(&[1; 32]).public_key();
         let payloads = [
+            http_request_payload(&key, &target, &[0; 32], 1, &Nonce::from_bytes([2; 16])),
             kyok_call_payload("b", 1, b""),
             provider_connect_payload(None, &Ticket::from_bytes([1; 16]), &Nonce::from_bytes([2; 16])),
             funduq_connect_payload(&Ticket::from_bytes([1; 16]), &Nonce::from_bytes([2; 16])),

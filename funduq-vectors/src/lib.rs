@@ -15,7 +15,7 @@ pub use model::{
     Party, PayloadInputs, PayloadRow, TestKey, TestKeys, WireRow, WireVerdict,
 };
 pub use replay::{ContractCrate, Implementation, Report, RowReport, replay};
-pub use surface::{ChainSurface, Constants, Shape, Surface, shape, shapes, surface};
+pub use surface::{ChainSurface, Constants, HttpSignatureSurface, Shape, Surface, shape, shapes, surface};
 
 /// The published file, as it was when this crate was built.
 pub const TEXT: &str = include_str!("../contract-vectors.json");

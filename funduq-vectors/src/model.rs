@@ -89,6 +89,27 @@ pub enum PayloadInputs {
         /// The SHA-256 of the body's bytes.
         body_sha256_hex: String,
     },
+    /// An HTTP request.
+    HttpRequest {
+        /// The method.
+        method: String,
+        /// The host, with its port where that is not the scheme's own.
+        authority: String,
+        /// The path, percent-encoded as it is sent.
+        path: String,
+        /// The query with its question mark, which stands alone where there is none.
+        query: String,
+        /// The request body.
+        body_utf8: String,
+        /// The SHA-256 of the body's bytes, base64 with padding.
+        body_sha256_base64: String,
+        /// Seconds since 1970.
+        timestamp: i64,
+        /// The signer's key.
+        public_key: String,
+        /// The signer's nonce.
+        nonce: String,
+    },
     /// A provider opens a link.
     ProviderConnect {
         /// The funduq that is meant; empty for one without an identity.
@@ -132,6 +153,7 @@ impl PayloadInputs {
     /// The family's word.
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::HttpRequest { .. } => "http-request",
             Self::KyokCall { .. } => "kyok-call",
             Self::ProviderConnect { .. } => "provider-connect",
             Self::FunduqConnect { .. } => "funduq-connect",

@@ -18,9 +18,14 @@ pub(crate) fn compact(value: &Value) -> String {
     sorted(value).to_string()
 }
 
+/// The SHA-256 of these bytes.
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// The SHA-256 of these bytes in lower-case hex.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A map of this crate's own, so that the order does not hang on a feature that another crate switches on.

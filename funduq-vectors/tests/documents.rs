@@ -17,7 +17,15 @@ fn names_all<'a>(page: &str, words: impl IntoIterator<Item = &'a str>) {
 #[test]
 fn the_contracts_page_has_every_payload_refusal_verb_and_constant() {
     let (page, surface) = (page("contract.md"), surface());
-    names_all(&page, surface.payloads.iter().flat_map(|(kind, template)| [kind.as_str(), template]));
+    for (kind, template) in &surface.payloads {
+        names_all(&page, [kind.as_str()]);
+        match template.contains('\n') {
+            true => assert!(page.contains(&format!("```text\n{template}\n```")), "the page lacks {template}"),
+            false => names_all(&page, [template.as_str()]),
+        }
+    }
+    names_all(&page, surface.http_signature.refusal_kinds.iter().map(String::as_str));
+    names_all(&page, surface.http_signature.fields.iter().map(String::as_str));
     names_all(&page, surface.chain.refusal_kinds.iter().map(String::as_str));
     names_all(&page, [surface.chain.header_utf8.as_str()]);
     names_all(&page, surface.chain.claims.iter().chain(&surface.chain.dispatched_to).map(String::as_str));

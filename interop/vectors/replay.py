@@ -84,10 +84,12 @@ def sha256(data):
 
 
 def payload(surface, kind, inputs):
-    """Fills the family's template: the row's inputs, and the two digests that the documentation describes."""
+    """Fills the family's template: the row's inputs, and the digests that the documentation describes."""
     parts = dict(inputs)
     if "body_utf8" in inputs:
-        parts["body_sha256_hex"] = sha256(inputs["body_utf8"].encode())
+        digest = hashlib.sha256(inputs["body_utf8"].encode())
+        parts["body_sha256_hex"] = digest.hexdigest()
+        parts["body_sha256_base64"] = base64.b64encode(digest.digest()).decode()
     if "ask_ids" in inputs:
         parts["ask_ids_sha256_hex"] = sha256(b"\0".join(sorted(ask.encode() for ask in inputs["ask_ids"])))
     return re.sub(r"\{(\w+)\}", lambda part: str(parts[part.group(1)]), surface["payloads"][kind])

@@ -1,5 +1,6 @@
 //! What an implementer has to know beside the rows, for somebody who has this file and nothing else.
 
+use funduq_contract::http_signature::SignatureProblem;
 use funduq_contract::{ChainError, SignedPayload};
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ pub(super) fn documentation() -> BTreeMap<String, Vec<String>> {
     topics.entry("payloads".to_owned()).or_default().extend(families);
     let kinds = ChainError::KINDS.iter().map(|(kind, meaning)| format!("{kind}: {meaning}"));
     topics.entry("chain_refusals".to_owned()).or_default().extend(kinds);
+    let kinds = SignatureProblem::KINDS.iter().map(|(kind, meaning)| format!("{kind}: {meaning}"));
+    topics.entry("http_signature_refusals".to_owned()).or_default().extend(kinds);
     topics
 }
 
@@ -49,11 +52,36 @@ const TOPICS: &[(&str, &[&str])] = &[
         &[
             "contract.surface.payloads holds one template a family. Replace each {name} by the row's input of that name, \
              numbers in decimal; there is no escaping.",
-            "Two parts are digests of inputs. body_sha256_hex is the SHA-256 of body_utf8 in hex. ask_ids_sha256_hex: sort \
+            "Three parts are digests of inputs. body_sha256_hex is the SHA-256 of body_utf8 in hex, body_sha256_base64 the same \
+             in base64 with padding. ask_ids_sha256_hex: sort \
              ask_ids by their UTF-8 bytes, join them with one NUL byte, take the SHA-256 in hex.",
             "The verifier of a family with a timestamp also checks that it is within \
              contract.surface.constants.freshness_seconds of its own clock, either way, the limit included.",
         ],
+    ),
+    (
+        "http_signature",
+        &[
+            "A request to a caller's door may say whose it is by one HTTP Message Signature (RFC 9421), Ed25519, in the fields \
+             Signature-Input and Signature, beside Content-Digest (RFC 9530). keyid is the public key, 64 hex characters.",
+            "It covers @method; @target-uri, or @authority with @path and @query, or @authority with @request-target; and, \
+             where there is a body, content-digest, which has a sha-256. Any other field of the request may be covered too; \
+             components with parameters and derived components that are not in this list or @scheme may not. The order is \
+             the signer's.",
+            "created is there and fresh as a timestamp is; expires, where it is there, has not passed; alg is ed25519 or left \
+             out. nonce is any, and makes a signature one of its own: each is taken once, and Ed25519 gives the same request \
+             of the same second the same signature.",
+            "A signature with a tag is for the application that the tag names. Those with another tag than \
+             contract.surface.http_signature.tag are let be; of the rest there is at most one.",
+            "Host and scheme are those by which callers reach funduq, a scheme's default port left out; what a proxy in between \
+             made of them is no matter.",
+            "The base of a signature begins with a quotation mark, every other payload with funduq- and a hop's signing input \
+             with base64url, so none of them is ever another.",
+        ],
+    ),
+    (
+        "http_signature_refusals",
+        &["The words for what is wrong with a request's signature, in the order of the checks."],
     ),
     (
         "chain",

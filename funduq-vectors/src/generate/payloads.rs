@@ -23,6 +23,15 @@ pub(super) fn rows() -> Vec<PayloadRow> {
             ),
         ),
         row("empty body", kyok("bearer-token-abc", "")),
+        row(
+            "a call with a body",
+            http_request("POST", "/a2a/29e5833a915a6429/echo", "?", r#"{"jsonrpc":"2.0","id":1}"#),
+        ),
+        row("a read without a body", http_request("GET", "/threads/t-1/messages", "?after=2&limit=10", "")),
+        row(
+            "a path beyond ASCII stays encoded, a body is its bytes",
+            http_request("POST", "/agui/29e5833a915a6429/%C3%BCbersetzer", "?", r#"{"text":"Grüße 🌍"}"#),
+        ),
         row("funduq with a key", provider_connect(&funduq)),
         row("funduq without a key", provider_connect("")),
         row("first opening", funduq_connect("b7", "c9")),
@@ -58,6 +67,21 @@ fn kyok(bearer: &str, body: &str) -> PayloadInputs {
         timestamp: TIME,
         body_utf8: body.to_owned(),
         body_sha256_hex: crate::stable::sha256_hex(body.as_bytes()),
+    }
+}
+
+fn http_request(method: &str, path: &str, query: &str, body: &str) -> PayloadInputs {
+    let digest = funduq_contract::http_signature::content_digest(body.as_bytes());
+    PayloadInputs::HttpRequest {
+        method: method.to_owned(),
+        authority: "relay.example".to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        body_utf8: body.to_owned(),
+        body_sha256_base64: digest.trim_start_matches("sha-256=:").trim_end_matches(':').to_owned(),
+        timestamp: TIME,
+        public_key: identity(MAIN).public_key().to_string(),
+        nonce: "c9".repeat(16),
     }
 }
 

@@ -3,9 +3,11 @@
 use super::Implementation;
 use crate::model::{ChainVerdict, PayloadInputs};
 use crate::surface;
+use funduq_contract::http_signature::RequestTarget;
 use funduq_contract::{
     ActorChain, Identity, PublicKey, RunId, SignedPayload, cancel_payload, funduq_connect_payload,
-    kyok_call_payload, provider_connect_payload, resolve_payload, verify_signature, view_payload,
+    http_request_payload, kyok_call_payload, provider_connect_payload, resolve_payload, verify_signature,
+    view_payload,
 };
 
 /// `funduq-contract` as an [`Implementation`].
@@ -56,6 +58,24 @@ pub(crate) fn payload_of(inputs: &PayloadInputs) -> Result<SignedPayload, String
     Ok(match inputs {
         PayloadInputs::KyokCall { bearer, timestamp, body_utf8, .. } => {
             kyok_call_payload(bearer, *timestamp, body_utf8.as_bytes())
+        }
+        PayloadInputs::HttpRequest {
+            method,
+            authority,
+            path,
+            query,
+            body_utf8,
+            timestamp,
+            public_key,
+            nonce,
+            ..
+        } => {
+            // The scheme is in none of the lines; that of TLS leaves every other port where it stands.
+            let query = query.strip_prefix('?').filter(|query| !query.is_empty());
+            let target = RequestTarget::new(method, "https", authority, path, query);
+            let (key, nonce) = (public_key.parse().map_err(said)?, nonce.parse().map_err(said)?);
+            let body_sha256 = crate::stable::sha256(body_utf8.as_bytes());
+            http_request_payload(&key, &target, &body_sha256, *timestamp, &nonce)
         }
         PayloadInputs::ProviderConnect { funduq_public_key, funduq_nonce, provider_nonce } => {
             let key = match funduq_public_key.as_str() {

@@ -7,6 +7,7 @@ pub(crate) use shapes::schemas;
 pub use shapes::{Shape, shape, shapes};
 
 use crate::stable;
+use funduq_contract::http_signature::{CONTENT_DIGEST, SIGNATURE, SIGNATURE_INPUT, SignatureProblem, TAG};
 use funduq_contract::{
     AgentName, CHAIN_HEADER, ChainError, DownFrame, FRESHNESS_SECONDS, INTERJECTION_EXTENSION, LlmDownFrame,
     LlmUpFrame, MAX_HOPS, MAX_TOKEN_BYTES, RESERVED_KEY, RunId, SIGNATURE_HEADER, SignedPayload,
@@ -24,6 +25,8 @@ pub struct Surface {
     pub payloads: BTreeMap<String, String>,
     /// The actor chain.
     pub chain: ChainSurface,
+    /// Signatures over HTTP requests.
+    pub http_signature: HttpSignatureSurface,
     /// The crossing shapes: the hash of each one's schema by its name.
     pub shapes: BTreeMap<String, String>,
     /// The words of the WebSocket link, by direction.
@@ -32,6 +35,18 @@ pub struct Surface {
     pub ports: BTreeMap<String, BTreeMap<String, String>>,
     /// Numbers and names that both sides must agree on.
     pub constants: Constants,
+}
+
+/// What of RFC 9421 and RFC 9530 is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpSignatureSurface {
+    /// The header fields, in lower case: the body's digest, what is covered, the signature.
+    pub fields: Vec<String>,
+    /// The application's tag, for signatures that have one.
+    pub tag: String,
+    /// The words that a refusal may carry.
+    pub refusal_kinds: Vec<String>,
 }
 
 /// What makes a token of an actor chain.
@@ -87,6 +102,11 @@ pub fn surface() -> Surface {
             refusal_kinds: ChainError::KINDS.iter().map(|(kind, _)| (*kind).to_owned()).collect(),
             max_hops: MAX_HOPS,
             max_token_bytes: MAX_TOKEN_BYTES,
+        },
+        http_signature: HttpSignatureSurface {
+            fields: words(&[CONTENT_DIGEST, SIGNATURE_INPUT, SIGNATURE]),
+            tag: TAG.to_owned(),
+            refusal_kinds: SignatureProblem::KINDS.iter().map(|(kind, _)| (*kind).to_owned()).collect(),
         },
         shapes: shape_hashes(),
         frames: BTreeMap::from([

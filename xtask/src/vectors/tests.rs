@@ -30,8 +30,15 @@ impl Copy {
         // Whatever state the tree is in, the copy begins with nothing to complain about.
         copy.write(FILE, &copy.made.text);
         let fingerprint = copy.made.surface.fingerprint();
-        copy.write("docs/contract-changelog.md", &format!("## Revision 1\n\nFingerprint: `{fingerprint}`\n"));
+        let revision = copy.made.revision;
+        let entry = format!("## Revision {revision}\n\nFingerprint: `{fingerprint}`\n");
+        copy.write("docs/contract-changelog.md", &entry);
         copy
+    }
+
+    /// The revision of the crates, and the next.
+    fn revisions(&self) -> (u32, u32) {
+        (self.made.revision, self.made.revision + 1)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -133,10 +140,11 @@ fn a_moved_surface_without_a_new_revision_is_refused() {
 #[test]
 fn a_new_revision_without_its_entry_is_refused() {
     let mut copy = Copy::new();
-    copy.made.revision = 2;
+    let (_, next) = copy.revisions();
+    copy.made.revision = next;
     copy.refuses_with(&[
-        "has no entry for revision 2",
-        "add `## Revision 2`",
+        &format!("has no entry for revision {next}"),
+        &format!("add `## Revision {next}`"),
         &copy.made.surface.fingerprint(),
     ]);
 }
@@ -144,7 +152,8 @@ fn a_new_revision_without_its_entry_is_refused() {
 #[test]
 fn an_entry_without_a_fingerprint_is_refused() {
     let copy = Copy::new();
-    copy.write("docs/contract-changelog.md", "## Revision 1\n\nThe first.\n");
+    let entry = format!("## Revision {}\n\nThe first.\n", copy.made.revision);
+    copy.write("docs/contract-changelog.md", &entry);
     copy.refuses_with(&["is recorded with the fingerprint none"]);
 }
 
@@ -152,16 +161,20 @@ fn an_entry_without_a_fingerprint_is_refused() {
 fn an_entry_of_a_revision_to_come_is_refused() {
     let copy = Copy::new();
     let fingerprint = copy.made.surface.fingerprint();
-    let entries =
-        format!("## Revision 2\n\nFingerprint: `x`\n\n## Revision 1\n\nFingerprint: `{fingerprint}`\n");
+    let (revision, next) = copy.revisions();
+    let entries = format!(
+        "## Revision {next}\n\nFingerprint: `x`\n\n## Revision {revision}\n\nFingerprint: `{fingerprint}`\n"
+    );
     copy.write("docs/contract-changelog.md", &entries);
-    copy.refuses_with(&["has an entry for revision 2", "raise it to 2"]);
+    copy.refuses_with(&[&format!("has an entry for revision {next}"), &format!("raise it to {next}")]);
 }
 
 #[test]
 fn a_revision_that_goes_back_is_refused() {
     let copy = Copy::new();
-    copy.replace(FILE, "\"revision\": 1,\n  \"surface\"", "\"revision\": 2,\n  \"surface\"");
+    let (revision, next) = copy.revisions();
+    let text = |revision: u32| format!("\"revision\": {revision},\n  \"surface\"");
+    copy.replace(FILE, &text(revision), &text(next));
     let findings = copy.findings();
     assert!(findings.iter().any(|finding| finding.contains("a revision never goes back")), "{findings:#?}");
 }
