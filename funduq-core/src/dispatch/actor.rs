@@ -167,7 +167,8 @@ impl Actor {
         self.dispatch.track(&self.thread, &self.agent, &log);
         let shell = RunShell {
             log,
-            fold: RunFold::new(),
+            // A client resends its history, and an event may go on with a message of it.
+            fold: RunFold::over(&run.input.messages),
             opening,
             delivered,
             metadata: run.metadata.clone(),

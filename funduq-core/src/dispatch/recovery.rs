@@ -59,7 +59,7 @@ fn never_taken(run: &Run) -> bool {
 
 /// The end of a run that was live in another process. What it had said so far stays in its thread's history.
 fn orphan(store: &dyn Store, run: Run) -> Result<Settle, StoreError> {
-    let mut fold = RunFold::new();
+    let mut fold = RunFold::over(&run.input.messages);
     let mut after = 0;
     loop {
         let page = store.events(&run.id, after, PAGE)?;

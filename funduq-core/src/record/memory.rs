@@ -254,7 +254,8 @@ impl Store for MemoryStore {
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError> {
         let state = self.lock();
         let mut lineage = Vec::new();
-        let mut next = Some(root);
+        let mut next =
+            Some(root).filter(|id| state.runs.get(*id).is_some_and(|stored| stored.run.root_run_id == **id));
         while let Some(stored) = next.and_then(|id| state.runs.get(id)) {
             lineage.push(stored.run.clone());
             next = stored.answered_by.as_ref();

@@ -68,6 +68,8 @@ fn a_resume_that_covers_all_asks_is_the_next_run_of_the_lineage() {
         assert_eq!(answer.answers_run_id, Some(asked.clone()));
         assert_eq!(answer.root_run_id, asked);
         let lineage = bench.funduq.lineage(&asked).await.unwrap();
+        let later = bench.funduq.lineage(&answer.id).await.unwrap();
+        assert!(later.is_empty(), "a lineage goes by its root's id");
         assert_eq!(lineage.iter().map(|run| run.id.clone()).collect::<Vec<_>>(), [asked, answer.id]);
     });
 }

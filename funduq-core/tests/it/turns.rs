@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use funduq_contract::{FunduqPort, PortError, Verdict};
 use funduq_core::{CancelAnswer, CoreSettings, DoorError, RunStatus};
+use serde_json::Value;
 
 use crate::bench::{FINISHED, input, input_with_bag, json, on_every_store, rest, started, types};
 use crate::scripted::Heard;
@@ -59,6 +60,39 @@ fn a_resent_history_adds_nothing_twice() {
         }
         let messages = bench.funduq.thread_messages(&thread, 0, 10).await.unwrap();
         assert_eq!(messages.iter().map(|m| m.message.id().unwrap()).collect::<Vec<_>>(), ["one", "two"]);
+    });
+}
+
+#[test]
+fn an_event_that_goes_on_with_an_earlier_message_changes_that_message_of_the_thread() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let play = async |stream: &mut funduq_core::AguiStream, event: &str| {
+            let run = provider.offer().await.run.run_id;
+            bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
+            bench.report(link, &run, 1, event).await;
+            bench.report(link, &run, 2, FINISHED).await;
+            assert_eq!(rest(stream).await.len(), 2);
+        };
+        let mut first = bench.ask(&agent, "t", "x").await.unwrap();
+        let plan =
+            r#"{"type":"ACTIVITY_SNAPSHOT","messageId":"p","activityType":"PLAN","content":{"steps":1}}"#;
+        play(&mut first, plan).await;
+        let history = bench.funduq.thread_messages(first.thread_id(), 0, 10).await.unwrap();
+        let kept: Vec<Value> =
+            history.iter().map(|kept| serde_json::from_str(kept.message.json()).unwrap()).collect();
+        let mut input = input(first.thread_id().as_str(), "y");
+        input.messages = history.into_iter().map(|kept| kept.message).collect();
+        let mut second = bench.funduq.agui().run(&agent, input, None).await.unwrap();
+        let patch = r#"[{"op":"replace","path":"/steps","value":2}]"#;
+        let delta =
+            format!(r#"{{"type":"ACTIVITY_DELTA","messageId":"p","activityType":"PLAN","patch":{patch}}}"#);
+        play(&mut second, &delta).await;
+        let changed = bench.funduq.thread_messages(first.thread_id(), 0, 10).await.unwrap();
+        let changed: Vec<Value> =
+            changed.iter().map(|kept| serde_json::from_str(kept.message.json()).unwrap()).collect();
+        assert_eq!((&changed[0], changed.len()), (&kept[0], 2), "one message once per id");
+        assert_eq!(changed[1]["content"], serde_json::json!({"steps": 2}));
     });
 }
 
@@ -323,7 +357,7 @@ fn the_bag_reaches_the_agent_as_sent_less_the_reserved_key() {
         });
         bench.funduq.agui().run(&agent, input_with_bag("t", "x", bag), None).await.unwrap();
         let offer = provider.offer().await;
-        let delivered: serde_json::Value = serde_json::from_str(&offer.run.input.to_json()).unwrap();
+        let delivered: Value = serde_json::from_str(&offer.run.input.to_json()).unwrap();
         assert_eq!(
             delivered["forwardedProps"],
             serde_json::json!({
