@@ -1,9 +1,10 @@
-//! A host that embeds core and owns no socket: an in-process provider, the AG-UI door called as an object, a thread
-//! that a chain binds, and a cancel that only a signature can ask for.
+//! A host that embeds core and owns no socket: an in-process provider, both doors called as objects, a thread that a
+//! chain binds, and a cancel that only a signature can ask for.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use funduq_a2a::{GetTaskRequest, WireMessage};
 use funduq_agui::RelayedInput;
 use funduq_contract::{ActorChain, AgentAddress, Identity};
 use funduq_core::{CoreSettings, Funduq, MemoryStore};
@@ -60,7 +61,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(event) = stream.next().await? {
         println!("{}", event.event.json());
     }
-    println!("recorded: {}", funduq.run(&run).await?.ok_or("the run is gone")?.status.as_str());
+
+    // The same run is a task at the A2A door, under the same id.
+    let request = GetTaskRequest { id: run.as_str().into(), ..GetTaskRequest::default() };
+    let task = funduq.a2a().get_task(&agent, request).await?.ok_or("the task is gone")?;
+    println!("over A2A: {}", task.to_json());
     funduq.shutdown(Duration::from_secs(5)).await;
     Ok(())
 }

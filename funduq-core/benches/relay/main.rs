@@ -7,6 +7,8 @@
     reason = "a measurement or a test that cannot go on has nothing better to do than to stop"
 )]
 
+mod idle;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -97,9 +99,14 @@ struct World {
     folder: tempfile::TempDir,
 }
 
+/// A folder on the disk to measure: where `FUNDUQ_BENCH_DIR` says, else here.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(std::env::var_os("FUNDUQ_BENCH_DIR").unwrap_or(".".into())).unwrap()
+}
+
 /// A relay on a file, and an agent that answers each run with `events` events.
 async fn world(events: usize) -> World {
-    let folder = tempfile::tempdir_in(std::env::var_os("FUNDUQ_BENCH_DIR").unwrap_or(".".into())).unwrap();
+    let folder = scratch();
     let inner = SqliteStore::open(folder.path().join("record.sqlite"), Durability::Power).unwrap();
     let store = Arc::new(Counting { inner, groups: Mutex::default(), commits: AtomicU64::new(0) });
     let funduq = Funduq::new(CoreSettings::default(), Some(Identity::generate()), store.clone());
@@ -135,9 +142,9 @@ async fn world(events: usize) -> World {
     World { funduq, store, agent: AgentAddress::new(key, "bench".parse().unwrap()), folder }
 }
 
-async fn open(world: &World) -> AguiStream {
+async fn ask(funduq: &Funduq, agent: &AgentAddress) -> AguiStream {
     let input = br#"{"threadId":"new","runId":"c","messages":[{"id":"m","role":"user","content":"hello"}]}"#;
-    world.funduq.agui().run(&world.agent, RelayedInput::parse(input).unwrap(), None).await.unwrap()
+    funduq.agui().run(agent, RelayedInput::parse(input).unwrap(), None).await.unwrap()
 }
 
 /// Runs `runs` runs, `at_once` at a time, and returns the events that callers saw and the time it took.
@@ -150,7 +157,7 @@ async fn drive(world: &Arc<World>, at_once: usize, runs: usize) -> (u64, Duratio
             let (world, left, seen) = (Arc::clone(world), Arc::clone(&left), Arc::clone(&seen));
             tokio::spawn(async move {
                 while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
-                    let mut stream = open(&world).await;
+                    let mut stream = ask(&world.funduq, &world.agent).await;
                     while stream.next().await.unwrap().is_some() {
                         seen.fetch_add(1, Ordering::Relaxed);
                     }
@@ -225,7 +232,7 @@ async fn first_event() -> f64 {
     let mut times = Vec::new();
     for _ in 0..400 {
         let began = Instant::now();
-        let mut stream = open(&world).await;
+        let mut stream = ask(&world.funduq, &world.agent).await;
         stream.next().await.unwrap();
         times.push(began.elapsed());
         while stream.next().await.unwrap().is_some() {}
@@ -234,9 +241,14 @@ async fn first_event() -> f64 {
     times[times.len() / 2].as_secs_f64() * 1000.0
 }
 
+/// How many idle links, and how many open threads, are held at once.
+const IDLE: usize = 10_000;
+
 #[tokio::main]
 async fn main() {
     let json = std::env::args().any(|arg| arg == "--json");
+    // First of all, while the process holds nothing else.
+    let idle = idle::megabytes(IDLE).await;
     let mut figures = Vec::new();
     for (at_once, events_a_run, runs) in
         [(1, 104, 200), (10, 104, 2_000), (16, 104, 4_000), (100, 104, 4_000), (1_000, 104, 4_000)]
@@ -260,6 +272,8 @@ async fn main() {
             "in_process_runs_ceiling_rows_per_second": short.ceiling.round(),
             "in_process_runs_rows_ratio": short.rows / short.ceiling,
             "in_process_first_event_p50_ms": first,
+            "idle_links_and_threads": IDLE,
+            "idle_links_and_threads_megabytes": idle,
             "table": figures.iter().map(|figure| serde_json::json!({
                 "at_once": figure.at_once, "events_a_run": figure.events_a_run,
                 "events_per_second": figure.events.round(), "runs_per_second": figure.runs.round(),
@@ -284,4 +298,5 @@ async fn main() {
         );
     }
     println!("first event, one at a time: p50 {first:.3} ms");
+    println!("{IDLE} idle links and {IDLE} open threads: {idle:.0} MiB");
 }
