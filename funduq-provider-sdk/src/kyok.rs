@@ -10,7 +10,7 @@ use crate::identity::ProviderIdentity;
 
 /// Signs the calls of one run to funduq's OpenAI-compatible endpoint, below `{funduq}/kyok/v1`.
 ///
-/// It goes with any HTTP client: send [`bearer`](Self::bearer) as the API key, and the headers of [`sign`](Self::sign) over
+/// It goes with any HTTP client: send [`bearer`](Self::bearer) as the API key, and the headers of [`headers`](Self::headers) over
 /// the body exactly as it goes out. `ws::KyokClient` (feature `ws`) does both. Cloning is cheap.
 #[derive(Clone)]
 pub struct KyokSigner {
@@ -40,7 +40,7 @@ impl KyokSigner {
     }
 
     /// The headers that go with this body, good for a minute from now.
-    pub fn sign(&self, body: &[u8]) -> KyokHeaders {
+    pub fn headers(&self, body: &[u8]) -> KyokHeaders {
         // A clock before 1970 signs a time that is refused, as it has to be.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let at = i64::try_from(now).unwrap_or(i64::MAX);
@@ -69,7 +69,7 @@ mod tests {
     fn a_signature_covers_the_token_the_time_and_the_body() {
         let identity = ProviderIdentity::generate();
         let signer = KyokSigner::new(identity.clone(), &KyokGrant { token: "t.m".into() });
-        let headers = signer.sign(b"{}");
+        let headers = signer.headers(b"{}");
         assert_eq!((headers.timestamp.0, headers.signature.0), ("Funduq-Timestamp", "Funduq-Signature"));
         let at = headers.timestamp.1.parse().unwrap();
         let signature: Signature = headers.signature.1.parse().unwrap();

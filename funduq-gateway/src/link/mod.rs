@@ -3,7 +3,9 @@
 mod activity;
 mod agents;
 mod ending;
+mod llm;
 mod outgoing;
+mod serve;
 mod socket;
 mod upgrade;
 
@@ -19,9 +21,13 @@ use crate::http::error::ApiError;
 
 /// The routes of the links.
 pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/link/agents", get(agents))
+    Router::new().route("/link/agents", get(agents)).route("/link/llm", get(llm))
 }
 
 async fn agents(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
-    upgrade::accept(app, request, agents::serve)
+    upgrade::accept(app, request, serve::serve::<agents::Agents>)
+}
+
+async fn llm(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+    upgrade::accept(app, request, serve::serve::<llm::LlmProviders>)
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use funduq_contract::{DownFrame, ErrFrame, LinkGone, PortError, ReceivedFrame, RunId};
+use funduq_contract::{ConnectErr, DownFrame, ErrFrame, LinkGone, PortError, ReceivedFrame, RunId};
 use tokio::sync::Notify;
 
 use super::ending::Ending;
@@ -29,8 +29,9 @@ pub(super) struct Outgoing {
 struct State {
     frames: VecDeque<Waiting>,
     bytes: usize,
-    /// Runs with a refusal among `frames`: one says as much as many.
-    refused: HashSet<RunId>,
+    /// What one frame among `frames` says as well as many would, by whom it is about: a refusal of a run's reports, or
+    /// that nobody reads a completion.
+    once: HashSet<String>,
     /// The newest recorded number of each run, which says as much as all before it.
     received: HashMap<RunId, u64>,
     ending: Option<Ending>,
@@ -39,7 +40,24 @@ struct State {
 #[derive(Debug)]
 struct Waiting {
     text: String,
-    refuses: Option<RunId>,
+    once: Option<String>,
+}
+
+/// A frame that funduq says, on either kind of link.
+pub(super) trait Down {
+    /// The one that refuses a frame.
+    fn err(frame: ErrFrame) -> Self;
+
+    /// The one that refuses an opening.
+    fn connect_err(refusal: ConnectErr) -> Self;
+
+    /// Its text.
+    fn text(&self) -> String;
+
+    /// The run that it offers, if it offers one.
+    fn offers(&self) -> Option<&RunId> {
+        None
+    }
 }
 
 /// What to do next on the socket.
@@ -63,22 +81,26 @@ impl Outgoing {
     ///
     /// # Errors
     /// [`LinkGone`] when the link is ending, or ends because this is one frame too many.
-    pub(super) fn push(&self, frame: &DownFrame) -> Result<(), LinkGone> {
+    pub(super) fn push(&self, frame: &impl Down) -> Result<(), LinkGone> {
         if self.lock().ending.is_some() {
             return Err(LinkGone);
         }
         // A run's input is large; nobody waits for the queue while it is written.
-        self.put(Waiting { text: frame.to_text(), refuses: None }, offered(frame))
+        self.put(Waiting { text: frame.text(), once: None }, frame.offers())
     }
 
     /// Says that a report about a run was not taken, unless that is about to be said.
     pub(super) fn refuse(&self, run: &RunId, error: &PortError) {
-        if !self.lock().refused.insert(run.clone()) {
+        self.push_once(run.as_str(), || DownFrame::Err(ErrFrame::about_run(run.clone(), error)));
+    }
+
+    /// Puts a frame in, unless one about the same waits already.
+    pub(super) fn push_once<F: Down>(&self, about: &str, frame: impl FnOnce() -> F) {
+        if !self.lock().once.insert(about.to_owned()) {
             return;
         }
-        let text = DownFrame::Err(ErrFrame::about_run(run.clone(), error)).to_text();
         // A link that ends has nothing more to say.
-        let _ = self.put(Waiting { text, refuses: Some(run.clone()) }, None);
+        let _ = self.put(Waiting { text: frame().text(), once: Some(about.to_owned()) }, None);
     }
 
     fn put(&self, waiting: Waiting, offered: Option<&RunId>) -> Result<(), LinkGone> {
@@ -97,7 +119,7 @@ impl Outgoing {
         } else {
             if let Some(run) = offered {
                 // What was refused before the run was offered again is another matter than what may be after.
-                state.refused.remove(run);
+                state.once.remove(run.as_str());
             }
             state.bytes += waiting.text.len();
             state.frames.push_back(waiting);
@@ -140,8 +162,8 @@ impl Outgoing {
         let mut state = self.lock();
         if let Some(waiting) = state.frames.pop_front() {
             state.bytes -= waiting.text.len();
-            if let Some(run) = &waiting.refuses {
-                state.refused.remove(run);
+            if let Some(about) = &waiting.once {
+                state.once.remove(about);
             }
             return Some(Next::Say(waiting.text));
         }
@@ -162,13 +184,6 @@ impl Outgoing {
             }
             self.changed.notified().await;
         }
-    }
-}
-
-fn offered(frame: &DownFrame) -> Option<&RunId> {
-    match frame {
-        DownFrame::Offer(offer) => Some(&offer.run.run_id),
-        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 mod a2a;
 mod agents;
 mod agui;
+mod kyok;
 mod page;
 mod runs;
 mod service;
@@ -25,6 +26,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(agui::routes())
         .merge(a2a::routes())
         .merge(agents::routes())
+        .merge(kyok::routes())
         .merge(threads::routes())
         .merge(runs::routes())
         .merge(tickets::routes())

@@ -38,6 +38,9 @@ struct Paths {
     agui: &'static str,
     tickets: &'static str,
     agent_link: &'static str,
+    llm_link: &'static str,
+    llm_offerings: &'static str,
+    kyok: &'static str,
 }
 
 async fn about(State(app): State<Arc<App>>) -> Response {
@@ -51,6 +54,9 @@ async fn about(State(app): State<Arc<App>>) -> Response {
             agui: "/agui/{provider}/{agent}",
             tickets: "/tickets",
             agent_link: "/link/agents",
+            llm_link: "/link/llm",
+            llm_offerings: "/llm-offerings",
+            kyok: "/kyok/v1",
         },
     };
     json::answer(StatusCode::OK, &about)

@@ -8,14 +8,20 @@ use funduq_contract::RunId;
 pub(crate) const KEEP_ALIVE: &[u8] = b":\n";
 
 /// Writes an event's frame: `id: {run}:{number}` where the event has a number, its JSON, a blank line.
-///
-/// JSON may have line ends between its values, and a frame's line ends at each of them: the JSON goes on in the next `data:`
-/// line, and a reader joins them with LF.
 pub(crate) fn write(buffer: &mut BytesMut, run: &RunId, number: Option<u64>, json: &str) {
     buffer.reserve(run.as_str().len() + json.len() + 48);
     if let Some(number) = number {
         buffer.extend_from_slice(format!("id: {run}:{number}\n").as_bytes());
     }
+    write_data(buffer, json);
+}
+
+/// Writes a frame that is data alone.
+///
+/// JSON may have line ends between its values, and a frame's line ends at each of them: the JSON goes on in the next `data:`
+/// line, and a reader joins them with LF.
+pub(crate) fn write_data(buffer: &mut BytesMut, json: &str) {
+    buffer.reserve(json.len() + 8);
     let mut rest = json.as_bytes();
     loop {
         buffer.extend_from_slice(b"data: ");

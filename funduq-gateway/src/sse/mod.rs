@@ -1,6 +1,6 @@
 //! An AG-UI stream as the body of an answer: frames as they come, a sign of life in silence, and a clean end.
 
-mod frame;
+pub(crate) mod frame;
 mod readers;
 
 use std::convert::Infallible;
@@ -27,6 +27,11 @@ const CHUNK: usize = 64 << 10;
 pub(crate) fn answer(stream: AguiStream, place: Place, keep_alive: Duration) -> Response {
     let body =
         Body::from_stream(stream::unfold(Pump { stream, place, keep_alive, is_over: false }, Pump::next));
+    events(body)
+}
+
+/// An answer whose body is an event stream.
+pub(crate) fn events(body: Body) -> Response {
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (CACHE_CONTROL, HeaderValue::from_static("no-cache")),

@@ -117,7 +117,7 @@ impl KyokClient {
         };
         request.insert("stream".to_owned(), stream.into());
         let body = Value::Object(request).to_string();
-        let headers = signer.sign(body.as_bytes());
+        let headers = signer.headers(body.as_bytes());
         let call = self
             .http
             .post(self.address.http("/kyok/v1/chat/completions"))

@@ -5,19 +5,17 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use funduq_a2a::json_rpc::{self, Id};
 use funduq_a2a::{A2aError, Dialect, StreamResponse};
 use funduq_core::{TaskEvent, TaskStream};
 use futures_util::stream;
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use tokio::time::timeout;
 
 use super::refusal::Refused;
 use crate::app::App;
-use crate::sse::Place;
+use crate::sse::{Place, events};
 
 /// After how much silence a stream shows a sign of life at the latest: a stock client gives up after 5 s.
 const KEEP_ALIVE: Duration = Duration::from_secs(4);
@@ -71,16 +69,6 @@ pub(super) fn answer(app: &App, stream: TaskStream, framing: Framing) -> Respons
 /// Answers with a stream of one event.
 pub(super) fn only(json: &str) -> Response {
     events(Body::from(frame(None, json)))
-}
-
-fn events(body: Body) -> Response {
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        // Asks a proxy in between not to gather events (nginx, and those that follow it).
-        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
-    (headers, body).into_response()
 }
 
 struct Pump {
