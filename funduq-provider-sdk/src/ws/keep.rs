@@ -5,7 +5,7 @@ use std::sync::Arc;
 use funduq_contract::LinkClosed;
 use tokio::time::Instant;
 
-use super::backoff::backoff;
+use super::backoff::Backoff;
 use super::error::LinkError;
 use super::opening::{Failed, Opener};
 use super::serve::{Surroundings, serve};
@@ -15,6 +15,7 @@ use super::socket::Lost;
 /// Runs until the surroundings close it, or something that no further attempt can heal.
 pub(super) async fn keep<S: Service>(
     opener: Arc<Opener>,
+    backoff: Backoff,
     surroundings: Surroundings<'_, S>,
 ) -> Result<(), LinkError> {
     let mut failed: u32 = 0;
@@ -55,7 +56,7 @@ pub(super) async fn keep<S: Service>(
             }
         };
         // Without randomness the longest wait of this round is a safe one.
-        let wait = backoff(failed, getrandom::u32().unwrap_or(u32::MAX));
+        let wait = backoff.wait(failed, getrandom::u32().unwrap_or(u32::MAX));
         tracing::warn!(problem, wait_ms = wait.as_millis(), "no link; trying again");
         tokio::select! {
             () = surroundings.closing.cancelled() => return Ok(()),

@@ -48,6 +48,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use backoff::Backoff;
 pub use error::LinkError;
 pub use kyok::{KyokCallError, KyokClient};
 
@@ -90,6 +91,7 @@ pub struct Connection<S = RuntimeBuilder> {
     bearer: Option<String>,
     certificates: Vec<PathBuf>,
     drain: Duration,
+    backoff: Backoff,
 }
 
 impl Connection {
@@ -122,7 +124,15 @@ impl Connection {
 impl<S: Serves> Connection<S> {
     fn to(url: impl Into<String>, serves: S) -> Self {
         let url = url.into();
-        Self { url, serves, pinned: None, bearer: None, certificates: Vec::new(), drain: DRAIN }
+        Self {
+            url,
+            serves,
+            pinned: None,
+            bearer: None,
+            certificates: Vec::new(),
+            drain: DRAIN,
+            backoff: Backoff::default(),
+        }
     }
 
     /// The key that funduq has to prove before anything is published. Without it, the key that this funduq names
@@ -148,6 +158,12 @@ impl<S: Serves> Connection<S> {
     /// How long what is under way has to end when the provider stops. Default 30 s.
     pub fn drain(mut self, deadline: Duration) -> Self {
         self.drain = deadline;
+        self
+    }
+
+    /// How long to wait between two attempts at a link. Default 0.5 s to 30 s.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
         self
     }
 
@@ -199,7 +215,7 @@ impl<S: Serves> Connection<S> {
             stopping: stopping.clone(),
             online: online.subscribe(),
             drain: self.drain,
-            task: tokio::spawn(serve(opener, service, stopping, closing, online, self.drain)),
+            task: tokio::spawn(serve(opener, self.backoff, service, stopping, closing, online, self.drain)),
             told: false,
         };
         Ok(link)
@@ -273,6 +289,7 @@ impl<S> Drop for Link<S> {
 
 async fn serve<S: Service>(
     opener: Arc<Opener>,
+    backoff: Backoff,
     service: S,
     stopping: CancellationToken,
     closing: CancellationToken,
@@ -291,7 +308,7 @@ async fn serve<S: Service>(
         std::future::pending::<Infallible>().await
     };
     tokio::select! {
-        ended = keep::keep(opener, surroundings) => ended,
+        ended = keep::keep(opener, backoff, surroundings) => ended,
         never = stop => match never {},
     }
 }
