@@ -21,6 +21,19 @@ const MAX_HISTORY: u32 = 10_000;
 const MAX_REASON: usize = 4096;
 
 impl Funduq {
+    /// A link that broke may have taken the news with it that a run's events are recorded and the run has ended; without
+    /// them, its provider waits for the run to be offered again.
+    async fn tell_of_the_settled(&self, key: &PublicKey, run_id: &RunId) {
+        let run = run_id.clone();
+        // What cannot be read now is asked for again.
+        if let Ok(Some(run)) = self.dispatch().record.read(move |store| store.run(&run)).await
+            && run.agent.provider == *key
+            && run.status.is_terminal()
+        {
+            self.dispatch().links.received(key, run_id, run.last_event);
+        }
+    }
+
     fn speaker(&self, link: LinkId) -> Result<PublicKey, PortError> {
         self.dispatch().links.key_of(link).ok_or(PortError::LinkClosed)
     }
@@ -89,7 +102,11 @@ impl FunduqPort for Funduq {
         let run = run_id.clone();
         let bytes = event.len().max(1);
         let message = || Message::Event { key, run, number, event: RelayedEvent::parse(event) };
-        self.dispatch().take_in(key, run_id, bytes, message).await
+        let taken = self.dispatch().take_in(key, run_id, bytes, message).await;
+        if let Err(PortError::NotHeld(_)) = &taken {
+            self.tell_of_the_settled(&key, run_id).await;
+        }
+        taken
     }
 
     async fn finish(&self, link: LinkId, run_id: &RunId) -> Result<(), PortError> {

@@ -197,8 +197,8 @@ impl Actor {
 
     fn carry_out(&mut self, effect: Effect, permits: &mut Option<Vec<OwnedSemaphorePermit>>) {
         match effect {
-            Effect::AskSlot { after_change } => {
-                let slot = self.dispatch.links.ask_slot(&self.agent, &self.thread, after_change);
+            Effect::AskSlot(asking) => {
+                let slot = self.dispatch.links.ask_slot(&self.agent, &self.thread, asking);
                 self.followups.push_back(Message::Slot(slot));
             }
             Effect::DropSlotRequest => self.dispatch.links.forget_slot(&self.agent, &self.thread),
@@ -233,6 +233,11 @@ impl Actor {
                 if let Some(shell) = self.runs.remove(&run) {
                     shell.log.committed(0, Some(RunEnd::Suspended));
                     self.dispatch.untrack(&run);
+                }
+            }
+            Effect::Repeated { run } => {
+                if let Some(shell) = self.runs.get(&run) {
+                    self.dispatch.links.received(&self.agent.provider, &run, shell.log.durable());
                 }
             }
             Effect::Refused { run, why } => {

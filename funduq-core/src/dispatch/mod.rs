@@ -17,4 +17,4 @@ pub use provider::Quality;
 pub(crate) use provider::{Desks, Notice};
 pub(crate) use relay::Dispatch;
 pub use thread::CancelAnswer;
-pub(crate) use thread::{Fault, Slot};
+pub(crate) use thread::{Asking, Fault, Slot};

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use funduq_contract::{AgentName, LinkId, PublicKey, ThreadId};
 
-use super::thread::{Fault, Slot};
+use super::thread::{Asking, Fault, Slot};
 
 /// Something that a waiting thread must be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,7 @@ impl Quality {
 struct Waiter {
     thread: ThreadId,
     agent: AgentName,
-    /// Not before something changed at this key: it has just declined.
-    after_change: bool,
+    asking: Asking,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +55,7 @@ struct KeyDesk {
     capacity: Option<u32>,
     /// Places taken by offers and claims. They stay taken over a reconnection.
     used: u32,
+    /// Those that ask ahead come first.
     waiting: VecDeque<Waiter>,
     /// For ever.
     quality: Quality,
@@ -91,7 +91,7 @@ impl KeyDesk {
             if slot == Slot::Full {
                 break;
             }
-            if waiter.after_change || !matches!(slot, Slot::Granted { .. }) {
+            if waiter.asking == Asking::AfterChange || !matches!(slot, Slot::Granted { .. }) {
                 at += 1;
                 continue;
             }
@@ -106,7 +106,9 @@ impl KeyDesk {
     /// Something changed at this key: those who had been declined may be granted again.
     fn changed(&mut self) -> Vec<Notice> {
         for waiter in &mut self.waiting {
-            waiter.after_change = false;
+            if waiter.asking == Asking::AfterChange {
+                waiter.asking = Asking::InTurn;
+            }
         }
         self.grant()
     }
@@ -139,18 +141,27 @@ impl Desks {
         key: PublicKey,
         thread: &ThreadId,
         agent: &AgentName,
-        after_change: bool,
+        asking: Asking,
     ) -> Slot {
         let desk = self.keys.entry(key).or_default();
         desk.waiting.retain(|waiter| waiter.thread != *thread);
         let slot = desk.state_for(agent);
+        let comes_before = |waiter: &Waiter| match (asking, waiter.asking) {
+            (_, Asking::AfterChange) | (Asking::Ahead, Asking::InTurn) => false,
+            (_, Asking::Ahead | Asking::InTurn) => true,
+        };
         let queue_ahead =
-            desk.waiting.iter().any(|waiter| !waiter.after_change && desk.names.contains(&waiter.agent));
-        if matches!(slot, Slot::Granted { .. }) && !after_change && !queue_ahead {
+            desk.waiting.iter().any(|waiter| comes_before(waiter) && desk.names.contains(&waiter.agent));
+        if matches!(slot, Slot::Granted { .. }) && asking != Asking::AfterChange && !queue_ahead {
             desk.used += 1;
             return slot;
         }
-        desk.waiting.push_back(Waiter { thread: thread.clone(), agent: agent.clone(), after_change });
+        let waiter = Waiter { thread: thread.clone(), agent: agent.clone(), asking };
+        let at = match asking {
+            Asking::Ahead => desk.waiting.iter().take_while(|other| other.asking == Asking::Ahead).count(),
+            Asking::InTurn | Asking::AfterChange => desk.waiting.len(),
+        };
+        desk.waiting.insert(at, waiter);
         if slot == Slot::Unserved { Slot::Unserved } else { Slot::Full }
     }
 
@@ -240,7 +251,7 @@ mod tests {
     #[test]
     fn an_agent_that_nobody_serves_is_unserved_until_its_key_registers_it() {
         let mut desks = Desks::default();
-        assert_eq!(desks.ask(key(), &thread("t"), &name("echo"), false), Slot::Unserved);
+        assert_eq!(desks.ask(key(), &thread("t"), &name("echo"), Asking::InTurn), Slot::Unserved);
         let notices = desks.registered(key(), LinkId::new(1), None, [name("echo")].into());
         assert_eq!(notices, [Notice { thread: thread("t"), slot: Slot::Granted { link: LinkId::new(1) } }]);
     }
@@ -248,9 +259,12 @@ mod tests {
     #[test]
     fn places_go_out_in_the_order_of_asking() {
         let mut desks = serving(Some(1));
-        assert!(matches!(desks.ask(key(), &thread("a"), &name("echo"), false), Slot::Granted { .. }));
-        assert_eq!(desks.ask(key(), &thread("b"), &name("echo"), false), Slot::Full);
-        assert_eq!(desks.ask(key(), &thread("c"), &name("echo"), false), Slot::Full);
+        assert!(matches!(
+            desks.ask(key(), &thread("a"), &name("echo"), Asking::InTurn),
+            Slot::Granted { .. }
+        ));
+        assert_eq!(desks.ask(key(), &thread("b"), &name("echo"), Asking::InTurn), Slot::Full);
+        assert_eq!(desks.ask(key(), &thread("c"), &name("echo"), Asking::InTurn), Slot::Full);
         let told: Vec<_> = desks.release(&key()).into_iter().map(|notice| notice.thread).collect();
         assert_eq!(told, [thread("b")]);
         let told: Vec<_> = desks.release(&key()).into_iter().map(|notice| notice.thread).collect();
@@ -260,8 +274,44 @@ mod tests {
     #[test]
     fn a_thread_that_was_declined_waits_for_a_change() {
         let mut desks = serving(None);
-        assert_eq!(desks.ask(key(), &thread("a"), &name("echo"), true), Slot::Full);
-        assert!(matches!(desks.ask(key(), &thread("b"), &name("echo"), false), Slot::Granted { .. }));
+        assert_eq!(desks.ask(key(), &thread("a"), &name("echo"), Asking::AfterChange), Slot::Full);
+        assert!(matches!(
+            desks.ask(key(), &thread("b"), &name("echo"), Asking::InTurn),
+            Slot::Granted { .. }
+        ));
+        let told: Vec<_> = desks.release(&key()).into_iter().map(|notice| notice.thread).collect();
+        assert_eq!(told, [thread("a")]);
+    }
+
+    #[test]
+    fn a_thread_whose_offer_was_taken_back_goes_before_those_that_had_none() {
+        let mut desks = serving(Some(1));
+        assert!(matches!(
+            desks.ask(key(), &thread("a"), &name("echo"), Asking::InTurn),
+            Slot::Granted { .. }
+        ));
+        assert_eq!(desks.ask(key(), &thread("b"), &name("echo"), Asking::InTurn), Slot::Full);
+        desks.withdrawn(&key());
+        assert_eq!(desks.ask(key(), &thread("a"), &name("echo"), Asking::Ahead), Slot::Unserved);
+        desks.release(&key());
+        let notices = desks.registered(key(), LinkId::new(2), Some(1), [name("echo")].into());
+        let granted = Slot::Granted { link: LinkId::new(2) };
+        let expected =
+            [("a", granted), ("b", Slot::Full)].map(|(name, slot)| Notice { thread: thread(name), slot });
+        assert_eq!(notices, expected);
+    }
+
+    #[test]
+    fn its_place_goes_to_nobody_else_when_the_link_is_back_before_it_has_heard_of_the_loss() {
+        let mut desks = serving(Some(1));
+        assert!(matches!(
+            desks.ask(key(), &thread("a"), &name("echo"), Asking::InTurn),
+            Slot::Granted { .. }
+        ));
+        assert_eq!(desks.ask(key(), &thread("b"), &name("echo"), Asking::InTurn), Slot::Full);
+        desks.withdrawn(&key());
+        desks.registered(key(), LinkId::new(2), Some(1), [name("echo")].into());
+        assert_eq!(desks.ask(key(), &thread("a"), &name("echo"), Asking::Ahead), Slot::Full);
         let told: Vec<_> = desks.release(&key()).into_iter().map(|notice| notice.thread).collect();
         assert_eq!(told, [thread("a")]);
     }
@@ -269,7 +319,7 @@ mod tests {
     #[test]
     fn waiting_threads_hear_that_their_agent_left_the_roster() {
         let mut desks = serving(Some(0));
-        assert_eq!(desks.ask(key(), &thread("a"), &name("echo"), false), Slot::Full);
+        assert_eq!(desks.ask(key(), &thread("a"), &name("echo"), Asking::InTurn), Slot::Full);
         let notices = desks.registered(key(), LinkId::new(1), Some(0), BTreeSet::new());
         assert_eq!(notices, [Notice { thread: thread("a"), slot: Slot::Unserved }]);
     }

@@ -36,7 +36,7 @@ use crate::settings::CoreSettings;
 use state::{Live, Phase, Request};
 
 pub use vocabulary::CancelAnswer;
-pub(crate) use vocabulary::{Effect, Fault, Message, Moment, OwnTerminal, Refusal, Settlement, Slot};
+pub(crate) use vocabulary::{Asking, Effect, Fault, Message, Moment, OwnTerminal, Refusal, Settlement, Slot};
 
 /// The machine of one thread. All of a thread's runs are for one agent of one key.
 #[derive(Debug)]
@@ -144,7 +144,7 @@ impl Thread {
             Live { id, phase: Phase::Arriving, attempts: 0, lapses: 0, declines: 0, cancel_asked: false };
         if self.request == Request::None && unclaimed == 0 {
             self.request = Request::Waiting;
-            out.push(Effect::AskSlot { after_change: false });
+            out.push(Effect::AskSlot(Asking::InTurn));
         } else {
             // Others wait before it, so it takes its place behind them.
             let offline = self.unserved_since.is_some();
@@ -313,6 +313,7 @@ impl Thread {
         };
         let expected = *recorded + 1;
         if number < expected {
+            out.push(Effect::Repeated { run: id });
             return;
         }
         if number > expected {
@@ -418,17 +419,21 @@ impl Thread {
     fn put_off(&mut self, now: Moment, at: usize, out: &mut Vec<Effect>) {
         let declines = self.runs[at].declines + 1;
         self.runs[at].declines = declines;
-        self.take_back(now, at, out);
         let until = now + self.settings.decline_pause(declines);
         self.runs[at].phase = Phase::Queued { since: now, paused_until: Some(until) };
+        out.push(Effect::Status { run: self.runs[at].id.clone(), status: RunStatus::Queued });
+        out.push(Effect::ReleaseSlot);
         self.request = Request::WaitingForChange;
-        out.push(Effect::AskSlot { after_change: true });
+        out.push(Effect::AskSlot(Asking::AfterChange));
     }
 
-    /// An offer that nobody will answer: the run is the head of its queue again.
+    /// An offer that nobody will answer: the run is the head of its queue again. The provider may have taken it on all
+    /// the same and have no room for another, so the thread asks before it gives its place up.
     fn take_back(&mut self, now: Moment, at: usize, out: &mut Vec<Effect>) {
         self.runs[at].phase = Phase::Queued { since: now, paused_until: None };
         out.push(Effect::Status { run: self.runs[at].id.clone(), status: RunStatus::Queued });
+        self.request = Request::Waiting;
+        out.push(Effect::AskSlot(Asking::Ahead));
         out.push(Effect::ReleaseSlot);
     }
 
@@ -530,7 +535,11 @@ impl Thread {
                 // The run that was declined may have left its place to one that need not wait for a change.
                 if self.request != wanted {
                     self.request = wanted;
-                    out.push(Effect::AskSlot { after_change });
+                    out.push(Effect::AskSlot(if after_change {
+                        Asking::AfterChange
+                    } else {
+                        Asking::InTurn
+                    }));
                 }
             }
             (None, Request::Waiting | Request::WaitingForChange)

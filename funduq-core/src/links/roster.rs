@@ -12,7 +12,7 @@ use funduq_contract::{
 };
 use tokio::sync::broadcast;
 
-use crate::dispatch::{Desks, Fault, Notice, Quality, Slot};
+use crate::dispatch::{Asking, Desks, Fault, Notice, Quality, Slot};
 use crate::record::RunStatus;
 
 /// How many changes a slow subscriber may be behind before it misses some, and is told so.
@@ -227,8 +227,8 @@ impl Links {
     }
 
     /// Asks for a place for a thread's next run.
-    pub(crate) fn ask_slot(&self, agent: &AgentAddress, thread: &ThreadId, after_change: bool) -> Slot {
-        self.lock().desks.ask(agent.provider, thread, &agent.name, after_change)
+    pub(crate) fn ask_slot(&self, agent: &AgentAddress, thread: &ThreadId, asking: Asking) -> Slot {
+        self.lock().desks.ask(agent.provider, thread, &agent.name, asking)
     }
 
     /// The thread waits for no place any more.

@@ -152,10 +152,55 @@ fn a_key_that_comes_back_within_the_grace_goes_on_where_the_record_stands() {
         assert_eq!((&held.run_id, held.received), (stream.run_id(), 1));
         bench.register(link, &["echo"]).await;
         tokio::time::sleep(Duration::from_secs(60)).await;
+        // What comes again is not doubled, and its provider hears again that it is recorded.
         bench.report(link, &held.run_id, 1, &started("r")).await;
+        back.expect(|heard| matches!(heard, Heard::Received(_, 1)).then_some(())).await;
         bench.report(link, &held.run_id, 2, FINISHED).await;
         assert_eq!(types(&mut stream).await, ["RUN_STARTED", "RUN_FINISHED"]);
         assert_eq!(bench.funduq.places_taken(&agent.provider), 0);
+    });
+}
+
+#[test]
+fn who_lost_the_news_that_a_run_is_recorded_and_settled_hears_it_again() {
+    on_every_store(|bench| async move {
+        let (agent, mut stream, link) = held(&bench).await;
+        bench.report(link, stream.run_id(), 2, FINISHED).await;
+        rest(&mut stream).await;
+        bench.funduq.detach_provider(&agent.provider, link);
+        let back = Arc::new(Scripted::new(identity(1), Some(1)));
+        let link = bench.attach(&back).await;
+        let run = stream.run_id().clone();
+        let refused = bench.funduq.report_event(link, &run, 1, started("r").into()).await;
+        assert_eq!(refused, Err(PortError::NotHeld(run.clone())));
+        back.expect(|heard| (*heard == Heard::Received(run.clone(), 2)).then_some(())).await;
+        // It is nobody else's to know.
+        let stranger = Arc::new(Scripted::new(identity(2), None));
+        let link = bench.attach(&stranger).await;
+        let refused = bench.funduq.report_event(link, &run, 1, started("r").into()).await;
+        assert_eq!(refused, Err(PortError::NotHeld(run.clone())));
+        assert_eq!(stranger.heard(), []);
+    });
+}
+
+#[test]
+fn what_a_lost_link_was_offered_is_offered_first_when_its_key_is_back() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(Some(1)).await;
+        let first = bench.ask(&agent, "t", "one").await.unwrap();
+        let second = bench.ask(&agent, "u", "two").await.unwrap();
+        assert_eq!(provider.offer().await.run.run_id, *first.run_id());
+        // It may have taken the run on, and has no room for another; that its answer is lost is no fault of its.
+        bench.funduq.detach_provider(&agent.provider, link);
+        let back = Arc::new(Scripted::new(identity(1), Some(1)));
+        let link = bench.attach(&back).await;
+        bench.register(link, &["echo"]).await;
+        let again = back.offer().await;
+        assert_eq!((&again.run.run_id, again.attempt), (first.run_id(), 2));
+        bench.funduq.answer(link, first.run_id(), 2, Verdict::Accepted).await.unwrap();
+        bench.report(link, first.run_id(), 1, FINISHED).await;
+        assert_eq!(back.offer().await.run.run_id, *second.run_id());
+        assert_eq!(bench.funduq.quality(&agent.provider), funduq_core::Quality::default());
     });
 }
 

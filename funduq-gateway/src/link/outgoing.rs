@@ -160,6 +160,13 @@ impl Outgoing {
     /// What to do next, if there is something.
     pub(super) fn try_next(&self) -> Option<Next> {
         let mut state = self.lock();
+        // A refusal says that what is recorded of its run is all there will be, so that is said before it.
+        let refused = state.frames.front().and_then(|waiting| waiting.once.as_ref());
+        let refused = refused.and_then(|about| RunId::new(about.as_str()).ok());
+        if let Some(recorded) = refused.and_then(|run| state.received.remove_entry(&run)) {
+            drop(state);
+            return Some(told(recorded));
+        }
         if let Some(waiting) = state.frames.pop_front() {
             state.bytes -= waiting.text.len();
             if let Some(about) = &waiting.once {
@@ -168,10 +175,10 @@ impl Outgoing {
             return Some(Next::Say(waiting.text));
         }
         if let Some(run) = state.received.keys().next().cloned()
-            && let Some((run_id, number)) = state.received.remove_entry(&run)
+            && let Some(recorded) = state.received.remove_entry(&run)
         {
             drop(state);
-            return Some(Next::Say(DownFrame::Received(ReceivedFrame { run_id, number }).to_text()));
+            return Some(told(recorded));
         }
         state.ending.map(Next::Close)
     }
@@ -185,6 +192,10 @@ impl Outgoing {
             self.changed.notified().await;
         }
     }
+}
+
+fn told((run_id, number): (RunId, u64)) -> Next {
+    Next::Say(DownFrame::Received(ReceivedFrame { run_id, number }).to_text())
 }
 
 #[cfg(test)]
@@ -227,6 +238,17 @@ mod tests {
         assert_eq!(said(&outgoing).len(), 1);
         outgoing.refuse(&run(), &PortError::NotHeld(run()));
         assert_eq!(said(&outgoing).len(), 1);
+    }
+
+    #[test]
+    fn what_is_recorded_of_a_run_is_told_before_that_it_is_refused() {
+        let outgoing = queue(8, 1 << 10);
+        outgoing.refuse(&run(), &PortError::NotHeld(run()));
+        outgoing.received(&run(), 7);
+        outgoing.received(&RunId::new("other").unwrap(), 8);
+        let said = said(&outgoing);
+        assert_eq!(said[0], r#"{"type":"received","runId":"r","number":7}"#);
+        assert!(said[1].contains("notHeld") && said[2].contains("other"), "{said:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use funduq_contract::{
 };
 
 use super::*;
+use crate::dispatch::thread::Asking;
 use crate::record::MemoryStore;
 
 struct Nobody(PublicKey);
@@ -43,7 +44,7 @@ fn a_place_for_a_thread_that_is_gone_is_free_again() {
     let (link, ..) = dispatch.links.opened(Arc::new(Nobody(key)));
     dispatch.links.register(link, vec![Registration::new(agent.name.clone())]).unwrap();
     for thread in ["a", "b", "c"] {
-        dispatch.links.ask_slot(&agent, &thread.parse().unwrap(), false);
+        dispatch.links.ask_slot(&agent, &thread.parse().unwrap(), Asking::InTurn);
     }
     assert_eq!(dispatch.links.places_taken(&key), 1);
     // Nobody owns any of these threads, as if each had just gone.

@@ -110,8 +110,9 @@ impl Bench {
 
 fn words(effect: &Effect) -> String {
     match effect {
-        Effect::AskSlot { after_change: false } => "ask".into(),
-        Effect::AskSlot { after_change: true } => "ask-after-change".into(),
+        Effect::AskSlot(Asking::InTurn) => "ask".into(),
+        Effect::AskSlot(Asking::Ahead) => "ask-ahead".into(),
+        Effect::AskSlot(Asking::AfterChange) => "ask-after-change".into(),
         Effect::DropSlotRequest => "drop-request".into(),
         Effect::ReleaseSlot => "release".into(),
         Effect::Record { run, as_status } => format!("record {run} {}", as_status.as_str()),
@@ -125,6 +126,7 @@ fn words(effect: &Effect) -> String {
         }
         Effect::AskCancel { run } => format!("ask-cancel {run}"),
         Effect::Suspend { run } => format!("suspend {run}"),
+        Effect::Repeated { run } => format!("repeated {run}"),
         Effect::Refused { run, why: Refusal::NotHeld } => format!("refused {run}"),
         Effect::Refused { run, why: Refusal::Gap { expected, got } } => format!("gap {run} {expected} {got}"),
         Effect::Count(fault) => format!("count {fault:?}"),
@@ -225,7 +227,7 @@ fn the_table_of_states_and_messages_holds() {
         (
             "LinkGone",
             || Message::LinkGone { link: link() },
-            ["", "release", "", "status r queued, release, ask", "", ""],
+            ["", "release", "", "status r queued, ask-ahead, release", "", ""],
         ),
         (
             "StoreFailed",
@@ -295,7 +297,7 @@ fn a_lapsed_offer_is_taken_back_and_a_late_answer_matches_nothing() {
     assert_eq!(bench.thread.next_deadline(), Some(secs(5)));
     assert_eq!(
         bench.at(secs(5)).tell(Message::Tick),
-        ["count Unanswered", "status r queued", "release", "ask"]
+        ["count Unanswered", "status r queued", "ask-ahead", "release"]
     );
     assert_eq!(bench.tell(Message::Slot(Slot::Granted { link: link() })), ["status r offering", "offer r 2"]);
     assert_eq!(bench.verdict("r", 1, Verdict::Accepted), ["refused r"]);
@@ -377,10 +379,10 @@ fn each_terminal_event_has_its_status() {
 }
 
 #[test]
-fn duplicates_are_dropped_and_a_gap_is_refused() {
+fn duplicates_are_dropped_and_told_of_and_a_gap_is_refused() {
     let mut bench = Bench::with("running");
     bench.report("r", 1, text());
-    assert_eq!(bench.report("r", 1, text()), Vec::<String>::new());
+    assert_eq!(bench.report("r", 1, text()), ["repeated r"]);
     assert_eq!(bench.report("r", 3, text()), ["gap r 2 3"]);
     assert_eq!(bench.report("r", 2, text()), ["append r TEXT_MESSAGE_CONTENT"]);
 }

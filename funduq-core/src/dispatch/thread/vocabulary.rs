@@ -57,11 +57,22 @@ pub(crate) enum Slot {
     Unserved,
 }
 
+/// Where a thread that asks for a place stands among those that wait for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// Behind those that came before.
+    InTurn,
+    /// Before all whose run was not offered yet: its own was, and may be held though the answer was lost.
+    Ahead,
+    /// Behind the others, and not before something changed at the provider, which has just declined.
+    AfterChange,
+}
+
 /// What the shell has to do.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Ask for a place with the provider; `after_change`: not before something changed there.
-    AskSlot { after_change: bool },
+    /// Ask for a place with the provider.
+    AskSlot(Asking),
     /// The thread waits for no place any more.
     DropSlotRequest,
     /// A place that was taken for this thread is free again.
@@ -82,6 +93,8 @@ pub(crate) enum Effect {
     AskCancel { run: RunId },
     /// The run's stream stops here without the run having ended: it stays queued over a restart.
     Suspend { run: RunId },
+    /// An event came again: tell the key's link how far the run is recorded, which it may not have heard.
+    Repeated { run: RunId },
     /// Tell the provider that a report or an answer of its was not taken.
     Refused { run: RunId, why: Refusal },
     /// Count a fault against the provider's quality.
