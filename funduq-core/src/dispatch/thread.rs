@@ -12,7 +12,7 @@
 //! | `Recorded` | – | queued (and stays so once funduq stops), or the offer goes out | – | – | – | – |
 //! | `RecordFailed` | – | forgotten, its caller told | – | – | – | – |
 //! | `Verdict` of this attempt | refused | refused | refused | running, queued or failed | refused, or a repeat | refused |
-//! | `OfferFailed` | – | – | – | queued, after a pause | – | – |
+//! | `OfferFailed` | – | – | – | queued | – | – |
 //! | `Event`, next number | refused | refused | refused | refused | recorded; a terminal one settles | refused |
 //! | `Finish` | – | – | – | – | settled without a terminal event | – |
 //! | `Cancel` | remembered | remembered | cancelled | cancelled | asked of the provider | not live |
@@ -110,7 +110,7 @@ impl Thread {
             Message::Slot(slot) => self.slot(now, slot, out),
             Message::OfferFailed { run, attempt } => {
                 if let Some((at, _)) = self.offered(&run, attempt) {
-                    self.put_off(now, at, out);
+                    self.take_back(now, at, out);
                 }
             }
             Message::Verdict { key, run, attempt, verdict } => {
@@ -414,8 +414,8 @@ impl Thread {
         }
     }
 
-    /// An offer that cannot be taken now: the run is the head of its queue, offered again when something changed or a
-    /// growing pause has passed.
+    /// An offer that was declined: the run is the head of its queue, offered again when something changed or a growing
+    /// pause has passed.
     fn put_off(&mut self, now: Moment, at: usize, out: &mut Vec<Effect>) {
         let declines = self.runs[at].declines + 1;
         self.runs[at].declines = declines;

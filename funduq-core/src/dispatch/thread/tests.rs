@@ -188,7 +188,7 @@ fn the_table_of_states_and_messages_holds() {
         (
             "OfferFailed",
             || Message::OfferFailed { run: run("r"), attempt: 1 },
-            ["", "", "", "status r queued, release, ask-after-change", "", ""],
+            ["", "", "", "status r queued, ask-ahead, release", "", ""],
         ),
         (
             "Event",
