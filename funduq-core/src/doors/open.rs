@@ -125,6 +125,7 @@ impl DoorContext {
         self.check_serving()?;
         let limit = self.dispatch.settings.live_run_limit;
         if self.dispatch.live_runs() >= limit {
+            self.record().stats.too_many_runs();
             return Err(DoorError::NotServing(NotServing::TooManyRuns { limit }));
         }
         if let Some(kyok) = &request.said.0.kyok {
@@ -136,6 +137,7 @@ impl DoorContext {
         match self.dispatch.open(open, exempt).await {
             Ok(opened) => Ok(opened.stream),
             Err(OpenError::QueueFull) => {
+                self.record().stats.full_thread();
                 Err(DoorError::ThreadQueueFull { thread, limit: self.dispatch.settings.thread_queue_limit })
             }
             Err(OpenError::Stopping) => Err(DoorError::NotServing(NotServing::Stopping)),

@@ -20,7 +20,7 @@ pub use model::{
     AgentRecord, FailureReason, PendingCall, Run, RunMetadata, RunStatus, Thread, ThreadMessage,
 };
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Durability, SqliteStore};
+pub use sqlite::{Durability, Inspection, Pruned, RecordFile, SqliteStore};
 pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreError, Write};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
 pub(crate) use stream::{RunEnd, RunLog};

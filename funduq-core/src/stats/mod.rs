@@ -59,6 +59,8 @@ pub(crate) enum Answer {
 pub(crate) struct Stats {
     opened: AtomicU64,
     ended: [AtomicU64; ENDINGS.len()],
+    full_threads: AtomicU64,
+    too_many_runs: AtomicU64,
     offers: AtomicU64,
     answers: [AtomicU64; 4],
     events: AtomicU64,
@@ -77,6 +79,16 @@ fn add(counter: &AtomicU64, count: usize) {
 }
 
 impl Stats {
+    /// A run was not accepted because its thread has too many that wait.
+    pub(crate) fn full_thread(&self) {
+        add(&self.full_threads, 1);
+    }
+
+    /// A run was not accepted because too many are live.
+    pub(crate) fn too_many_runs(&self) {
+        add(&self.too_many_runs, 1);
+    }
+
     pub(crate) fn offered(&self) {
         add(&self.offers, 1);
     }
@@ -143,6 +155,10 @@ pub struct Figures {
     pub runs_opened: u64,
     /// Runs whose end is in the record, by how they ended.
     pub runs_ended: Vec<RunsEnded>,
+    /// Runs that were refused because their thread had as many waiting as it takes.
+    pub full_threads: u64,
+    /// Runs that were refused because as many were live as funduq takes.
+    pub too_many_runs: u64,
     /// Offers that went out over a link.
     pub offers: u64,
     /// Offers that were accepted.
@@ -211,6 +227,8 @@ impl Stats {
                 .map(|(&(status, reason), count)| RunsEnded { status, reason, count: read(count) })
                 .collect(),
             runs_opened: read(&self.opened),
+            full_threads: read(&self.full_threads),
+            too_many_runs: read(&self.too_many_runs),
             offers: read(&self.offers),
             accepted,
             declined,

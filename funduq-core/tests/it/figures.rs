@@ -77,6 +77,7 @@ fn one_run_more_than_the_limit_in_all_is_refused_until_another_ends() {
         let refused = bench.ask(&agent, "new", "three").await.unwrap_err();
         assert_eq!(refused, DoorError::NotServing(NotServing::TooManyRuns { limit: 2 }));
         assert!(refused.retry_after().is_some());
+        assert_eq!((bench.funduq.figures().too_many_runs, bench.funduq.figures().runs_opened), (1, 2));
         let reason = "no".to_owned();
         bench.funduq.answer(link, &run, 1, Verdict::Refused { reason }).await.unwrap();
         types(&mut first).await;

@@ -7,9 +7,26 @@ use crate::record::StoreError;
 /// Each migration takes the schema from its place in the list to the next version. A landed one never changes.
 const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("answered.sql")];
 
+/// The latest version.
+pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
+
+/// What tables and indices there are, as they were written.
+pub(super) fn shape(connection: &Connection) -> Result<Vec<(String, Option<String>)>, StoreError> {
+    let mut rows = connection.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name")?;
+    let shape = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(shape.collect::<Result<_, _>>()?)
+}
+
+/// The same of a new record.
+pub(super) fn intended() -> Result<Vec<(String, Option<String>)>, StoreError> {
+    let mut connection = Connection::open_in_memory()?;
+    migrate(&mut connection)?;
+    shape(&connection)
+}
+
 /// Brings the schema to the latest version, one transaction a version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let known = MIGRATIONS.len() as u32;
+    let known = KNOWN;
     loop {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;

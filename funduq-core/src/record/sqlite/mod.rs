@@ -1,5 +1,6 @@
 //! The default record: one SQLite file in WAL mode, one writing connection, readers beside it.
 
+mod care;
 mod migrate;
 mod read;
 mod tasks;
@@ -11,6 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
 use rusqlite::{Connection, OpenFlags};
+
+pub use care::{Inspection, Pruned, RecordFile};
 
 use super::model::{AgentRecord, Run, Thread, ThreadMessage};
 use super::store::{Store, StoreError, Write};

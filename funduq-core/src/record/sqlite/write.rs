@@ -6,6 +6,7 @@ use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{RunId, ThreadId};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::migrate;
 use crate::record::model::{Run, RunMetadata, Thread};
 use crate::record::store::{Conflict, OpenRun, Register, Settle, StoreError, Write};
 
@@ -32,7 +33,12 @@ impl WriterConnection {
     pub(super) fn health(&mut self) -> Result<(), StoreError> {
         self.reset()?;
         self.db.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
-        Ok(())
+        // A later funduq may have been started on the file since.
+        let found = self.db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        match found == migrate::KNOWN {
+            true => Ok(()),
+            false => Err(StoreError::TooNew { found, known: migrate::KNOWN }),
+        }
     }
 
     /// One transaction for the group; if it fails as a whole, one for each operation, so that a single
