@@ -8,6 +8,8 @@ use crate::config::Config;
 use crate::directory::Directory;
 use crate::health::HealthCheck;
 use crate::http::server::Ending;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
 use crate::sse::Readers;
 
 /// The gateway's shared state.
@@ -22,4 +24,6 @@ pub(crate) struct App {
     pub(crate) readers: Arc<Readers>,
     pub(crate) health: HealthCheck,
     pub(crate) ending: Ending,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) limits: Arc<Limits>,
 }

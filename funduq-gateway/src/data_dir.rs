@@ -8,6 +8,9 @@ use funduq_contract::Identity;
 use funduq_core::TokenSecret;
 use funduq_provider_sdk::{IdentityFileError, ProviderIdentity, identity_file};
 
+/// The record's file in the folder.
+pub(crate) const RECORD: &str = "record.sqlite";
+
 /// How many random bytes the token secret has.
 const SECRET_BYTES: usize = 32;
 
@@ -86,7 +89,12 @@ impl DataDir {
 
     /// The record's file.
     pub(crate) fn record(&self) -> PathBuf {
-        self.path.join("record.sqlite")
+        self.path.join(RECORD)
+    }
+
+    /// The operator's socket.
+    pub(crate) fn admin_socket(&self) -> PathBuf {
+        self.path.join(crate::admin::SOCKET)
     }
 
     /// The secret with which funduq makes tokens, made where there is none.

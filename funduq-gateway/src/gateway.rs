@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::admin;
 use crate::app::App;
 use crate::config::{Config, ConfigError, Durability};
 use crate::data_dir::{DataDir, DataDirError};
@@ -18,6 +19,9 @@ use crate::demo;
 use crate::directory::Directory;
 use crate::health::HealthCheck;
 use crate::http::server::{self, Door, Ending, Patience};
+use crate::http::tls::{Certificate, CertificateError};
+use crate::limits::Limits;
+use crate::metrics::Metrics;
 use crate::routes;
 use crate::sse::Readers;
 
@@ -44,6 +48,9 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// There is no TLS certificate to serve with.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// The demo provider did not come online.
     #[error("the demo provider did not come online: {0}")]
     Demo(#[from] LinkError),
@@ -56,6 +63,8 @@ pub struct Gateway {
     demo: Option<Demo>,
     accepting: JoinHandle<()>,
     following: JoinHandle<()>,
+    certificate: Option<Arc<Certificate>>,
+    watching: Option<JoinHandle<()>>,
     /// Held until everything is written.
     _data: DataDir,
 }
@@ -74,6 +83,10 @@ impl Gateway {
     /// [`StartError`]; nothing is left running then.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         config.check()?;
+        let certificate = match (config.tls_certificate.get(), config.tls_key.get()) {
+            (Some(certificate), Some(key)) => Some(Arc::new(Certificate::load(certificate, key)?)),
+            _ => None,
+        };
         let data = DataDir::open(&config.data_dir)?;
         let identity = data.identity()?;
         let secret = data.token_secret()?;
@@ -92,8 +105,12 @@ impl Gateway {
 
         let patience = Patience { header: config.header_timeout.get(), write: config.write_timeout.get() };
         let with_demo = config.demo;
+        let metrics = Arc::new(Metrics::new(funduq.clone()));
+        let scheme = if certificate.is_some() { "https" } else { "http" };
         let app = Arc::new(App {
-            listening: format!("http://{}", reachable(address)),
+            listening: format!("{scheme}://{}", reachable(address)),
+            limits: Arc::new(Limits::new(&config, Arc::clone(&metrics))),
+            metrics,
             directory: directory.clone(),
             readers: Arc::new(Readers::default()),
             health: HealthCheck::default(),
@@ -104,12 +121,29 @@ impl Gateway {
         let door = Door {
             router: routes::router(Arc::clone(&app)),
             patience,
+            h2_streams: app.config.http2_streams,
             trusted: Arc::new(app.config.trusted_proxies.clone()),
+            limits: Arc::clone(&app.limits),
+            certificate: certificate.clone(),
             ending: app.ending.clone(),
         };
         let accepting = tokio::spawn(server::accept(listener, door));
         let following = tokio::spawn(directory.follow(funduq));
-        let mut gateway = Self { app, demo: None, accepting, following, _data: data };
+        let socket = data.admin_socket();
+        match admin::bind(&socket) {
+            Ok(listener) => drop(app.ending.tasks.spawn(admin::serve(listener, Arc::clone(&app)))),
+            // All else works without it.
+            Err(error) => tracing::error!(socket = %socket.display(), %error, "there is no admin socket"),
+        }
+        let watching = certificate.clone().map(|certificate| {
+            let metrics = Arc::clone(&app.metrics);
+            tokio::spawn(async move {
+                loop {
+                    note_certificate(&metrics, certificate.changed().await);
+                }
+            })
+        });
+        let mut gateway = Self { app, demo: None, accepting, following, certificate, watching, _data: data };
         if with_demo && let Err(error) = gateway.bring_demo_online().await {
             gateway.shutdown().await;
             return Err(error);
@@ -120,7 +154,12 @@ impl Gateway {
     async fn bring_demo_online(&mut self) -> Result<(), StartError> {
         let identity = self._data.demo_identity()?;
         let echo = demo::echo_address(&identity);
-        let link = demo::connect(self.url(), identity, self.public_key()).await?;
+        // A certificate is for a name, which the address need not have.
+        let (url, trusted) = match self.app.config.tls_certificate.get() {
+            Some(certificate) => (self.public_url(), Some(certificate)),
+            None => (self.url(), None),
+        };
+        let link = demo::connect(url, identity, self.public_key(), trusted).await?;
         self.demo = Some(Demo { link, echo });
         Ok(())
     }
@@ -150,6 +189,19 @@ impl Gateway {
         &self.app.funduq
     }
 
+    /// What `/metrics` says now.
+    pub fn metrics(&self) -> String {
+        self.app.metrics.page()
+    }
+
+    /// Reads again what may change while the gateway runs: the TLS certificate. What cannot be read is logged, and what was
+    /// in force stays so.
+    pub async fn reload(&self) {
+        if let Some(certificate) = &self.certificate {
+            note_certificate(&self.app.metrics, certificate.reload().await);
+        }
+    }
+
     /// Stops: takes no new connections and requests, lets runs end for as long as the configuration says, ends the
     /// streams of those that are left with `RUN_ERROR`, tells the links, and returns when everything is written.
     pub async fn shutdown(self) {
@@ -166,8 +218,21 @@ impl Gateway {
             kill.cancel();
         }
         self.following.abort();
+        if let Some(watching) = self.watching {
+            watching.abort();
+        }
         // It ended when it was told to stop.
         let _ = self.accepting.await;
+    }
+}
+
+fn note_certificate(metrics: &Metrics, loaded: Result<(), CertificateError>) {
+    metrics.certificate_loaded(loaded.is_ok());
+    match loaded {
+        Ok(()) => tracing::info!("the TLS certificate was read again"),
+        Err(error) => {
+            tracing::error!(%error, "the TLS certificate cannot be read again; the old one stays in use");
+        }
     }
 }
 

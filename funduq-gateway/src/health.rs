@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use funduq_core::Funduq;
+use funduq_core::{Funduq, StoreError};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -14,6 +14,8 @@ const GOOD_FOR: Duration = Duration::from_secs(1);
 pub(crate) struct Health {
     /// Whether the record can be written.
     pub(crate) record: bool,
+    /// Whether its schema is the one that this funduq knows.
+    pub(crate) schema: bool,
     /// Whether work is accepted.
     pub(crate) serving: bool,
 }
@@ -37,7 +39,8 @@ impl HealthCheck {
         if let Err(error) = &found.record {
             tracing::error!(%error, "the record cannot be used");
         }
-        let health = Health { record: found.record.is_ok(), serving: found.serving.is_ok() };
+        let schema = !matches!(found.record, Err(StoreError::TooNew { .. }));
+        let health = Health { record: found.record.is_ok(), schema, serving: found.serving.is_ok() };
         *last = Some((Instant::now(), health));
         health
     }

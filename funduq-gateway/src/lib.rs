@@ -2,6 +2,7 @@
 //!
 //! The binary `funduq` is [`cli::main`]; a program that wants the gateway inside itself starts a [`Gateway`].
 
+mod admin;
 mod announce;
 mod app;
 pub mod cli;
@@ -12,18 +13,21 @@ mod directory;
 mod gateway;
 mod health;
 mod http;
+mod limits;
 mod link;
 mod logs;
+mod metrics;
 mod routes;
 mod serve;
 mod sse;
 
 pub use config::{
-    Bytes, Config, ConfigError, Durability, Enrolment, Faults, InvalidValue, Networks, Options, Origins,
-    PublicUrl, Span,
+    Bytes, Config, ConfigError, Durability, Enrolment, Faults, FilePath, InvalidValue, LogFormat, Networks,
+    Options, Origins, PublicUrl, Rate, Shown, Source, Span,
 };
 pub use data_dir::DataDirError;
 pub use gateway::{Gateway, StartError};
+pub use http::tls::CertificateError;
 
 /// The agent in the README, compiled.
 #[cfg(doctest)]

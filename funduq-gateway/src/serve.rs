@@ -11,7 +11,8 @@ use crate::announce;
 use crate::config::Config;
 use crate::gateway::Gateway;
 
-/// Serves until Ctrl-C or SIGTERM, then stops in order. A second signal ends the process at once.
+/// Serves until Ctrl-C or SIGTERM, then stops in order. A second signal ends the process at once. SIGHUP has files read
+/// again.
 pub(crate) async fn serve(config: Config) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
     let gateway = tokio::select! {
@@ -25,7 +26,9 @@ pub(crate) async fn serve(config: Config) -> anyhow::Result<()> {
     let _ = writeln!(out, "{lines}").and_then(|()| out.flush());
     drop(out);
 
-    signals.next().await;
+    while let Wish::Reload = signals.any().await {
+        gateway.reload().await;
+    }
     tracing::info!("stopping; a second signal ends it at once");
     tokio::select! {
         () = gateway.shutdown() => {
@@ -39,22 +42,45 @@ pub(crate) async fn serve(config: Config) -> anyhow::Result<()> {
 /// One wish to stop may come as two signals: to the process, and to its whole group.
 const ONE_WISH: Duration = Duration::from_secs(1);
 
-/// The signals that end the process.
+/// What a signal asks for.
+enum Wish {
+    Stop,
+    Reload,
+}
+
+async fn ended(interrupt: &mut Signal, terminate: &mut Signal) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// The signals that somebody sends: to end the process, or to have files read again.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
 }
 
 impl Signals {
     fn listen() -> anyhow::Result<Self> {
         let listen = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hangup: listen(SignalKind::hangup())?,
+        })
     }
 
     async fn next(&mut self) {
+        ended(&mut self.interrupt, &mut self.terminate).await;
+    }
+
+    /// The next of the two that may come first.
+    async fn any(&mut self) -> Wish {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            () = ended(&mut self.interrupt, &mut self.terminate) => Wish::Stop,
+            _ = self.hangup.recv() => Wish::Reload,
         }
     }
 

@@ -4,7 +4,10 @@
 //! names, else from the default written here.
 
 mod networks;
+mod rate;
 mod settings;
+mod shown;
+mod tls;
 mod values;
 
 use std::net::SocketAddr;
@@ -13,8 +16,11 @@ use std::path::{Path, PathBuf};
 use funduq_core::CoreSettings;
 
 pub use networks::Networks;
+pub use rate::Rate;
 use settings::settings;
-pub use values::{Bytes, Durability, Enrolment, Faults, InvalidValue, Origins, PublicUrl, Span};
+pub use shown::{Shown, Source};
+pub use tls::FilePath;
+pub use values::{Bytes, Durability, Enrolment, Faults, InvalidValue, LogFormat, Origins, PublicUrl, Span};
 
 settings! {
     /// Where to listen: an IP address and a port; port 0 takes a free one.
@@ -45,7 +51,7 @@ settings! {
     log: String = "info", "FUNDUQ_LOG";
 
     /// How long runs in flight may go on after a stop is asked for; then their streams end with RUN_ERROR.
-    drain: Span = "10s", "FUNDUQ_DRAIN";
+    drain: Span = "30s", "FUNDUQ_DRAIN";
 
     /// The largest request body, at most 16MiB. A client resends its whole history, so lower cuts long
     /// conversations.
@@ -102,6 +108,54 @@ settings! {
     /// Proxies in front of this gateway, as addresses and networks with commas between them. What they say of a caller
     /// (`Forwarded`, else `X-Forwarded-For`, `-Proto` and `-Host`) is believed, and from everybody else it is ignored.
     trusted_proxies: Networks = "", "FUNDUQ_TRUSTED_PROXIES";
+
+    /// How the log is written: `text`, or `json` with one object a line.
+    log_format: LogFormat = "text", "FUNDUQ_LOG_FORMAT";
+
+    /// A PEM file with the TLS certificate and its chain; with it the gateway speaks HTTPS. It is read again on SIGHUP and
+    /// when it changes.
+    tls_certificate: FilePath = "", "FUNDUQ_TLS_CERTIFICATE";
+
+    /// A PEM file with the certificate's private key.
+    tls_key: FilePath = "", "FUNDUQ_TLS_KEY";
+
+    /// From which networks /metrics can be read. Elsewhere there is nothing at that path.
+    metrics_from: Networks = "127.0.0.0/8,::1", "FUNDUQ_METRICS_FROM";
+
+    /// Peers that the limits for one peer do not hold. This machine is among them as long as nothing else is said, since a
+    /// proxy on it that is not among the trusted ones stands for all its callers.
+    limit_exempt: Networks = "127.0.0.0/8,::1", "FUNDUQ_LIMIT_EXEMPT";
+
+    /// How many connections may be open in all; one more is told 503. Each costs a descriptor and some kilobytes.
+    connection_limit: usize = "16384", "FUNDUQ_CONNECTION_LIMIT";
+
+    /// How many connections one address (of IPv6, one /64) may have open; one more is told 429. Lower where nobody sits
+    /// behind a shared address.
+    peer_connection_limit: usize = "512", "FUNDUQ_PEER_CONNECTION_LIMIT";
+
+    /// How many streams one address may read at once; one more is refused with 429. Each holds its run's events.
+    peer_stream_limit: usize = "256", "FUNDUQ_PEER_STREAM_LIMIT";
+
+    /// How often one address may ask, in the long run, or `none`; more is refused with 429.
+    peer_request_rate: Rate = "100/s", "FUNDUQ_PEER_REQUEST_RATE";
+
+    /// How many requests of one address may come at once after a pause.
+    peer_request_burst: u32 = "500", "FUNDUQ_PEER_REQUEST_BURST";
+
+    /// How often one key may ask, whether it presents itself or wants tickets, or `none`; more is refused with 429.
+    key_request_rate: Rate = "100/s", "FUNDUQ_KEY_REQUEST_RATE";
+
+    /// How many requests of one key may come at once after a pause.
+    key_request_burst: u32 = "500", "FUNDUQ_KEY_REQUEST_BURST";
+
+    /// How many requests one HTTP/2 connection may have under way. Streams of runs are among them.
+    http2_streams: u32 = "256", "FUNDUQ_HTTP2_STREAMS";
+
+    /// How many links of providers may be open in all, one of each kind a key; one more is refused with 503.
+    link_limit: usize = "12288", "FUNDUQ_LINK_LIMIT";
+
+    /// How many runs may be live in all; one more is refused with 503. Each holds its input until it ends.
+    live_run_limit: usize = "100000", "FUNDUQ_LIVE_RUN_LIMIT";
 }
 
 /// Why there is no configuration to start with.
@@ -142,6 +196,14 @@ pub enum ConfigError {
         /// What it may be.
         limit: Bytes,
     },
+    /// A setting is there without the one that it needs.
+    #[error("{name} is set and {other} is not; each needs the other")]
+    Alone {
+        /// The one that is there.
+        name: &'static str,
+        /// The one that is not.
+        other: &'static str,
+    },
     /// A limit that has to be something is zero.
     #[error("{name} must be more than 0")]
     Zero {
@@ -158,8 +220,15 @@ impl Options {
     pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Unreadable { path: path.into(), source })?;
-        toml::from_str(&text)
-            .map_err(|error| ConfigError::Malformed { path: path.into(), problem: error.to_string() })
+        Self::from_text(&text).map_err(|problem| ConfigError::Malformed { path: path.into(), problem })
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        if let Some(unknown) = table.keys().find(|key| !Self::NAMES.contains(&key.as_str())) {
+            return Err(shown::unknown(unknown, Self::NAMES));
+        }
+        toml::from_str(text).map_err(|error| error.to_string())
     }
 }
 
@@ -175,6 +244,15 @@ impl Config {
         };
         if open && !self.listen.ip().is_loopback() && !self.allow_public_enrolment {
             return Err(ConfigError::PublicEnrolment { listen: self.listen });
+        }
+        match (self.tls_certificate.get(), self.tls_key.get()) {
+            (Some(_), None) => {
+                return Err(ConfigError::Alone { name: "tls-certificate", other: "tls-key" });
+            }
+            (None, Some(_)) => {
+                return Err(ConfigError::Alone { name: "tls-key", other: "tls-certificate" });
+            }
+            _ => {}
         }
         let limits = [
             ("body-limit", self.body_limit, funduq_agui::MAX_INPUT_BYTES),
@@ -194,6 +272,14 @@ impl Config {
             ("link-silence", self.link_silence.get().is_zero()),
             ("keep-alive", self.keep_alive.get().is_zero()),
             ("thread-queue-limit", self.thread_queue_limit == 0),
+            ("connection-limit", self.connection_limit == 0),
+            ("peer-connection-limit", self.peer_connection_limit == 0),
+            ("peer-stream-limit", self.peer_stream_limit == 0),
+            ("peer-request-burst", self.peer_request_burst == 0),
+            ("key-request-burst", self.key_request_burst == 0),
+            ("http2-streams", self.http2_streams == 0),
+            ("link-limit", self.link_limit == 0),
+            ("live-run-limit", self.live_run_limit == 0),
         ];
         match needed.into_iter().find(|(_, is_zero)| *is_zero) {
             Some((name, _)) => Err(ConfigError::Zero { name }),
@@ -207,6 +293,7 @@ impl Config {
             link_grace: self.link_grace.get(),
             unserved_timeout: self.unserved_timeout.get(),
             thread_queue_limit: self.thread_queue_limit,
+            live_run_limit: self.live_run_limit,
             quality_tolerance: self.quality_tolerance.get(),
             ..CoreSettings::default()
         }
@@ -231,8 +318,10 @@ mod tests {
 
     #[test]
     fn a_key_that_is_no_setting_is_refused_by_name() {
-        let error = toml::from_str::<Options>("lisen = '127.0.0.1:2'").unwrap_err().to_string();
-        assert!(error.contains("lisen") && error.contains("listen"), "{error}");
+        let error = Options::from_text("lisen = '127.0.0.1:2'").unwrap_err();
+        assert_eq!(error, "there is no setting `lisen`; did you mean `listen`?");
+        let error = Options::from_text("colour = 'red'").unwrap_err();
+        assert_eq!(error, "there is no setting `colour`; `funduq config` shows those that there are");
     }
 
     #[test]
@@ -242,6 +331,14 @@ mod tests {
         assert!(Config { allow_public_enrolment: true, ..public.clone() }.check().is_ok());
         assert!(Config { enrolment: Enrolment::Closed, ..public }.check().is_ok());
         assert!(Config { listen: "[::1]:0".parse().unwrap(), ..Config::default() }.check().is_ok());
+    }
+
+    #[test]
+    fn a_certificate_needs_its_key() {
+        let alone = Config { tls_certificate: "a.pem".parse().unwrap(), ..Config::default() };
+        assert!(matches!(alone.check(), Err(ConfigError::Alone { other: "tls-key", .. })));
+        let both = Config { tls_key: "b.pem".parse().unwrap(), ..alone };
+        assert!(both.check().is_ok());
     }
 
     #[test]

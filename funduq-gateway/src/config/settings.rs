@@ -31,6 +31,15 @@ macro_rules! settings {
         }
 
         impl Options {
+            /// The names of all settings, as they stand in a file.
+            pub(crate) const NAMES: &[&str] = &[$(settings!(@name $name)),+];
+
+            /// The names of those that are among these.
+            pub(crate) fn given(&self) -> Vec<&'static str> {
+                let all = Self::NAMES.iter().zip([$(self.$name.is_some()),+]);
+                all.filter(|(_, is_given)| *is_given).map(|(name, _)| *name).collect()
+            }
+
             /// These, and what is not among them from `others`.
             #[must_use]
             pub fn or(self, others: Self) -> Self {
@@ -42,6 +51,16 @@ macro_rules! settings {
             pub fn resolve(self) -> Config {
                 let defaults = Config::default();
                 Config { $($name: self.$name.unwrap_or(defaults.$name),)+ }
+            }
+        }
+
+        impl Config {
+            /// Every setting, as it is shown to a person.
+            pub(crate) fn shown(&self) -> Vec<Shown> {
+                let texts = [$(shown::Value::toml(&self.$name)),+];
+                let variables = [$($env),+];
+                let named = Options::NAMES.iter().zip(variables).zip(texts);
+                named.map(|((name, variable), value)| Shown { name, variable, value }).collect()
             }
         }
 
@@ -59,10 +78,29 @@ macro_rules! settings {
             $(assert!($default.parse::<$type>().is_ok(), "{}", stringify!($name));)+
         }
     };
+    (@name $name:ident) => {{
+        const NAME: &str = stringify!($name);
+        const KEBAB: [u8; NAME.len()] = settings::kebab(NAME);
+        match std::str::from_utf8(&KEBAB) {
+            Ok(name) => name,
+            Err(_) => panic!("one ASCII character in place of another leaves the text a text"),
+        }
+    }};
     (@num_args flag) => { 0..=1 };
-    (@num_args) => { 1 };
+    (@num_args $($kind:ident)?) => { 1 };
     (@missing flag) => { "true" };
-    (@missing) => { "" };
+    (@missing $($kind:ident)?) => { "" };
+}
+
+/// A name as it stands in a file and on the command line.
+pub(super) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
+    let (name, mut kebab) = (name.as_bytes(), [0; N]);
+    let mut at = 0;
+    while at < N {
+        kebab[at] = if name[at] == b'_' { b'-' } else { name[at] };
+        at += 1;
+    }
+    kebab
 }
 
 pub(super) use settings;

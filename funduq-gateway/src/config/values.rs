@@ -149,6 +149,27 @@ impl FromStr for Durability {
     }
 }
 
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One object a line, for programs.
+    Json,
+}
+
+impl FromStr for LogFormat {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(InvalidValue::new(text, "`text` or `json`")),
+        }
+    }
+}
+
 /// A number of faults, or `none` for as many as come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Faults(Option<u32>);
@@ -273,7 +294,7 @@ macro_rules! read_from_files {
 
 pub(super) use read_from_files;
 
-read_from_files!(Span, Bytes, Enrolment, Durability, Faults, PublicUrl, Origins);
+read_from_files!(Span, Bytes, Enrolment, Durability, Faults, LogFormat, PublicUrl, Origins);
 
 #[cfg(test)]
 mod tests {

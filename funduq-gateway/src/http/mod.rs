@@ -11,4 +11,5 @@ pub(crate) mod presenter;
 pub(crate) mod requests;
 pub(crate) mod server;
 pub(crate) mod stall;
+pub(crate) mod tls;
 pub(crate) mod urls;

@@ -1,22 +1,104 @@
-//! One line in the log for each request, and the answers to requests that no route takes.
+//! Each request's name in the logs, one line for each, and the answers to requests that no route takes.
 
-use axum::extract::Request;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use tokio::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use super::error::ApiError;
+use super::peer::Peer;
+use crate::app::App;
 
-/// Notes a request and its answer. The query stays out of the log: people put secrets there.
-pub(crate) async fn note(request: Request, next: Next) -> Response {
+/// By which callers, proxies and this gateway name one request.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+/// The longest name that is taken from a caller.
+const MAX_ID: usize = 64;
+
+/// Names the request, lets it in or refuses it for coming too often, and notes it and its answer. The query stays out of the
+/// log: people put secrets there.
+pub(crate) async fn note(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
+    let id = id(request.headers());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let response = next.run(request).await;
-    let status = response.status().as_u16();
-    tracing::debug!(%method, path, status, ms = began.elapsed().as_millis(), "request");
-    response
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let peer = request.extensions().get::<Peer>().cloned();
+    let span = tracing::info_span!(
+        "request",
+        id = id.to_str().unwrap_or_default(),
+        trace = Empty,
+        peer = Empty,
+        run = Empty,
+        thread = Empty
+    );
+    if let Some(trace) = trace(request.headers()) {
+        span.record("trace", trace);
+    }
+    if let Some(peer) = &peer {
+        span.record("peer", tracing::field::display(peer.ip));
+    }
+    let route_of = route.as_ref().map(MatchedPath::as_str);
+    let allowed = match &peer {
+        // Whoever watches over the gateway has to see it best when somebody asks too much of it.
+        Some(peer) if !is_watching(route_of) => app.limits.request(peer),
+        _ => Ok(()),
+    };
+    let answering = async {
+        let mut response = match allowed {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => refusal.into_response(),
+        };
+        response.headers_mut().insert(REQUEST_ID, id);
+        let status = response.status();
+        app.metrics.answered(&method, route_of, status);
+        tracing::debug!(%method, path, status = status.as_u16(), ms = began.elapsed().as_millis(), "request");
+        response
+    };
+    answering.instrument(span.clone()).await
+}
+
+fn is_watching(route: Option<&str>) -> bool {
+    matches!(route, Some("/healthz" | "/readyz" | "/metrics"))
+}
+
+/// Notes in the request's name which run it is about.
+pub(crate) fn about_run(run: &funduq_contract::RunId, thread: &funduq_contract::ThreadId) {
+    let span = tracing::Span::current();
+    span.record("run", run.as_str());
+    span.record("thread", thread.as_str());
+}
+
+/// The name that the caller gave the request, if it is one that can stand in a line; else a new one.
+fn id(headers: &HeaderMap) -> HeaderValue {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let given = headers.get(REQUEST_ID).filter(|id| {
+        let id = id.as_bytes();
+        (1..=MAX_ID).contains(&id.len()) && id.iter().all(is_plain)
+    });
+    given.cloned().unwrap_or_else(|| {
+        let mut bytes = [0_u8; 8];
+        // A name that is not unique is worth more than no answer.
+        let _ = getrandom::fill(&mut bytes);
+        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        HeaderValue::try_from(id).expect("hex is made of characters that a header may have")
+    })
+}
+
+/// The trace's id in `traceparent` (W3C Trace Context §3.2): `00-{trace}-{parent}-{flags}`.
+fn trace(headers: &HeaderMap) -> Option<&str> {
+    let mut parts = headers.get(TRACEPARENT)?.to_str().ok()?.splitn(4, '-');
+    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let is_one = is_hex(version, 2) && version != "ff" && is_hex(trace, 32) && is_hex(parent, 16);
+    (is_one && trace.bytes().any(|byte| byte != b'0')).then_some(trace)
 }
 
 /// Nothing is here.
@@ -29,4 +111,40 @@ pub(crate) async fn not_found() -> Response {
 pub(crate) async fn method_not_allowed(request: Request) -> Response {
     let message = format!("{} is not possible here; the header Allow says what is", request.method());
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
+    }
+
+    #[test]
+    fn a_callers_name_for_its_request_is_kept_if_it_can_stand_in_a_line() {
+        assert_eq!(id(&headers(REQUEST_ID, "a-B_9.z")), "a-B_9.z");
+        for wrong in ["", "a b", "a\"b", "é", &"x".repeat(65)] {
+            let made = id(&headers(REQUEST_ID, wrong));
+            assert!(made != wrong && made.len() == 16, "{wrong}");
+        }
+        assert_ne!(id(&HeaderMap::new()), id(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_trace_is_taken_from_a_traceparent_that_is_one() {
+        let (trace_id, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+        let of = |value: &str| trace(&headers(TRACEPARENT, value)).map(str::to_owned);
+        assert_eq!(of(&format!("00-{trace_id}-{parent}-01")).as_deref(), Some(trace_id));
+        assert_eq!(of(&format!("01-{trace_id}-{parent}-01-more")).as_deref(), Some(trace_id));
+        for wrong in [
+            format!("ff-{trace_id}-{parent}-01"),
+            format!("00-{}-{parent}-01", "0".repeat(32)),
+            format!("00-{}-{parent}-01", trace_id.to_uppercase()),
+            format!("00-{trace_id}"),
+            "x".to_owned(),
+        ] {
+            assert_eq!(of(&wrong), None, "{wrong}");
+        }
+    }
 }

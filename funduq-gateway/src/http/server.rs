@@ -1,4 +1,4 @@
-//! The accept loop: sockets in, HTTP/1.1 and HTTP/2 out, until it is told to stop.
+//! The accept loop: sockets in, HTTP/1.1 and HTTP/2 out, in the clear or over TLS, until it is told to stop.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,25 +6,43 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use http::Request;
+use axum::response::{IntoResponse, Response};
+use http::header::CONNECTION;
+use http::{HeaderValue, Request};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
+use tower::{ServiceExt, service_fn};
 
 use super::peer::Peer;
 use super::stall::StallGuard;
+use super::tls::Certificate;
 use crate::config::Networks;
+use crate::limits::{Limit, Limits};
 
 /// How long the loop waits after the system has refused it a socket, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// What a connection holds at most of what it reads and of what it writes; no request's head is larger.
 const MAX_BUFFER: usize = 64 << 10;
+
+/// How patient a connection is that is over a limit: its place is one of few.
+const NO_PATIENCE: Duration = Duration::from_secs(5);
+/// What is answered to a connection that is over a limit.
+const ALWAYS_OPEN: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+/// When one that is not may come again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// How often an HTTP/2 connection is asked for a sign of life, and how long it may take.
+const H2_PING: Duration = Duration::from_secs(30);
+const H2_PONG: Duration = Duration::from_secs(20);
 
 /// How connections end.
 #[derive(Debug, Clone)]
@@ -46,7 +64,7 @@ impl Ending {
 /// How patient connections are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// With the head of a request, and between requests.
+    /// With the head of a request, and between requests; and with a TLS handshake.
     pub(crate) header: Duration,
     /// With a peer that takes nothing.
     pub(crate) write: Duration,
@@ -57,8 +75,12 @@ pub(crate) struct Patience {
 pub(crate) struct Door {
     pub(crate) router: Router,
     pub(crate) patience: Patience,
+    /// How many requests one HTTP/2 connection may have under way.
+    pub(crate) h2_streams: u32,
     /// Proxies whose word about a caller counts.
     pub(crate) trusted: Arc<Networks>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) certificate: Option<Arc<Certificate>>,
     pub(crate) ending: Ending,
 }
 
@@ -70,8 +92,19 @@ pub(crate) async fn accept(listener: TcpListener, door: Door) {
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => {
-                door.ending.tasks.spawn(serve(stream, peer, door.clone()));
+            Ok((stream, from)) => {
+                // Without a place even to say so, the connection is closed unheard.
+                if let Some(seat) = door.limits.connection(from.ip()) {
+                    let mut door = door.clone();
+                    door.ending.tasks.clone().spawn(async move {
+                        if let Some(limit) = seat.over {
+                            door.patience = Patience { header: NO_PATIENCE, write: NO_PATIENCE };
+                            door.router = reserve(door.router, limit);
+                        }
+                        serve(stream, from, door).await;
+                        drop(seat);
+                    });
+                }
             }
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
@@ -82,29 +115,71 @@ pub(crate) async fn accept(listener: TcpListener, door: Door) {
     }
 }
 
+/// What a connection over a limit gets: health and metrics, and for anything else the reason why not.
+fn reserve(router: Router, limit: Limit) -> Router {
+    Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+        let router = router.clone();
+        async move {
+            let mut answer: Response = match ALWAYS_OPEN.contains(&request.uri().path()) {
+                true => router.oneshot(request).await?,
+                false => limit.refusal(AGAIN).into_response(),
+            };
+            // Its place is for the next one. On HTTP/2 the header has no place and no meaning.
+            if answer.version() < http::Version::HTTP_2 {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok(answer)
+        }
+    }))
+}
+
 fn is_of_one_connection(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-async fn serve(stream: TcpStream, connection_from: SocketAddr, door: Door) {
-    let Door { router, patience, trusted, ending } = door;
+async fn serve(stream: TcpStream, from: SocketAddr, door: Door) {
     // An event is worth a packet of its own; waiting for more to send with it is what a stream is not for.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection was gone at once");
         return;
     }
+    let stream = StallGuard::new(stream, door.patience.write);
+    let Some(certificate) = &door.certificate else { return converse(stream, from, door).await };
+    let handshake = TlsAcceptor::from(certificate.current()).accept(stream);
+    let shaken = tokio::select! {
+        shaken = timeout(door.patience.header, handshake) => shaken,
+        () = door.ending.stop.cancelled() => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => converse(stream, from, door).await,
+        Ok(Err(error)) => tracing::debug!(peer = %from, %error, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(peer = %from, "a TLS handshake took too long"),
+    }
+}
+
+async fn converse<S>(stream: S, from: SocketAddr, door: Door)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let Door { router, patience, h2_streams, trusted, certificate, ending, .. } = door;
+    let is_https = certificate.is_some();
     let service = TowerToHyperService::new(router.map_request(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
-        let peer = Peer::of(&mut request, connection_from, false, &trusted);
+        let peer = Peer::of(&mut request, from, is_https, &trusted);
         request.extensions_mut().insert(peer);
         request
     }));
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(patience.header).max_buf_size(MAX_BUFFER);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(MAX_BUFFER as u32);
-    let io = TokioIo::new(StallGuard::new(stream, patience.write));
-    let connection = builder.serve_connection_with_upgrades(io, service);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(MAX_BUFFER as u32)
+        .max_concurrent_streams(h2_streams)
+        .keep_alive_interval(H2_PING)
+        .keep_alive_timeout(H2_PONG);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let result = tokio::select! {
         result = connection.as_mut() => result,
@@ -117,7 +192,7 @@ async fn serve(stream: TcpStream, connection_from: SocketAddr, door: Door) {
         }
     };
     if let Err(error) = result {
-        tracing::debug!(peer = %connection_from, error = %causes(&*error), "a connection ended badly");
+        tracing::debug!(peer = %from, error = %causes(&*error), "a connection ended badly");
     }
 }
 

@@ -49,6 +49,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let key = handshake_key(request.version(), request.headers())?;
+    let permit = app.limits.link()?;
     let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()))
         .expect("base64 is made of characters that a header may have");
     let peer = request.extensions().get::<Peer>().map(|peer| peer.ip);
@@ -65,6 +66,7 @@ where
                 let config = config(app.config.link_event_limit.get());
                 let stream = WebSocketStream::from_raw_socket(watched, Role::Server, Some(config)).await;
                 serve(app, Socket { stream, activity, peer }).await;
+                drop(permit);
             }
             Err(error) => tracing::debug!(%error, "a connection did not become a WebSocket"),
         }

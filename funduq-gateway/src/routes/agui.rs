@@ -11,15 +11,16 @@ use bytes::Bytes;
 use funduq_agui::RelayedInput;
 use funduq_contract::{RunId, ThreadId};
 use funduq_core::{AguiStream, DoorError};
+use http::StatusCode;
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::{Agent, Id};
 use crate::http::presenter::presenter;
-use crate::http::{body, json};
+use crate::http::{body, json, requests};
+use crate::limits::Permit;
 use crate::sse;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -38,12 +39,13 @@ async fn run(
     parts: Parts,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let permit = app.limits.stream(&parts)?;
     let presenter = presenter(&parts)?;
     let config = &app.config;
     let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
     let input = input(body).await?;
     let stream = app.funduq.agui().run(&agent, input, presenter).await?;
-    Ok(stream_out(&app, stream))
+    Ok(stream_out(&app, stream, permit))
 }
 
 async fn input(body: Bytes) -> Result<RelayedInput, ApiError> {
@@ -63,9 +65,10 @@ async fn input(body: Bytes) -> Result<RelayedInput, ApiError> {
     }
 }
 
-fn stream_out(app: &App, stream: AguiStream) -> Response {
+fn stream_out(app: &App, stream: AguiStream, permit: Permit) -> Response {
+    requests::about_run(stream.run_id(), stream.thread_id());
     let place = app.readers.enter(stream.run_id());
-    sse::answer(stream, place, app.config.keep_alive.get())
+    sse::answer(stream, place, permit, app.config.keep_alive.get())
 }
 
 #[derive(Serialize)]
@@ -90,12 +93,13 @@ async fn replay(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
     Id(RunPath { run }): Id<RunPath>,
-    headers: HeaderMap,
+    parts: Parts,
 ) -> Result<Response, ApiError> {
+    let permit = app.limits.stream(&parts)?;
     let unknown = || DoorError::RunNotFound(run.clone());
     let recorded =
         app.funduq.run(&run).await?.filter(|recorded| recorded.agent == agent).ok_or_else(unknown)?;
-    let after = match headers.get("last-event-id") {
+    let after = match parts.headers.get("last-event-id") {
         None => {
             app.readers.wait_for(&run).await;
             0
@@ -111,7 +115,7 @@ async fn replay(
         }
     };
     let stream = app.funduq.agui().replay(&agent, &run, after).await?;
-    Ok(stream_out(&app, stream))
+    Ok(stream_out(&app, stream, permit))
 }
 
 /// The number in `{run}:{number}`, which has to be of this run and of an event that it has.

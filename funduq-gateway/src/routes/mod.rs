@@ -4,6 +4,7 @@ mod a2a;
 mod agents;
 mod agui;
 mod kyok;
+mod metrics;
 mod page;
 mod runs;
 mod service;
@@ -31,9 +32,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(runs::routes())
         .merge(tickets::routes())
         .merge(service::routes())
+        .merge(metrics::routes())
         .merge(link::routes())
         .fallback(requests::not_found)
         .method_not_allowed_fallback(requests::method_not_allowed)
-        .with_state(app);
-    origin::guard(router, &origins).layer(middleware::from_fn(requests::note))
+        .with_state(Arc::clone(&app));
+    origin::guard(router, &origins).layer(middleware::from_fn_with_state(app, requests::note))
 }

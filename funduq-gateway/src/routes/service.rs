@@ -80,6 +80,7 @@ struct Ready {
 #[derive(Serialize)]
 struct Checks {
     record: &'static str,
+    schema: &'static str,
     dispatch: &'static str,
 }
 
@@ -88,6 +89,7 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
     let word = |is_well: bool| if is_well { "ok" } else { "failing" };
     let is_ready = health.record && health.serving;
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let checks = Checks { record: word(health.record), dispatch: word(health.serving) };
+    let checks =
+        Checks { record: word(health.record), schema: word(health.schema), dispatch: word(health.serving) };
     json::answer(status, &Ready { status: if is_ready { "ready" } else { "not ready" }, checks })
 }

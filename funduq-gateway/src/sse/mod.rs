@@ -17,6 +17,7 @@ use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use tokio::time::timeout;
 
+use crate::limits::Permit;
 pub(crate) use readers::{Place, Readers};
 
 /// How many bytes of events that are ready go out together.
@@ -24,10 +25,9 @@ const CHUNK: usize = 64 << 10;
 
 /// Answers with a stream. The body ends right after the run's terminal event and is never cut: whatever ends it is an
 /// event. Dropping it, as a lost connection does, frees the stream and stops nothing.
-pub(crate) fn answer(stream: AguiStream, place: Place, keep_alive: Duration) -> Response {
-    let body =
-        Body::from_stream(stream::unfold(Pump { stream, place, keep_alive, is_over: false }, Pump::next));
-    events(body)
+pub(crate) fn answer(stream: AguiStream, place: Place, permit: Permit, keep_alive: Duration) -> Response {
+    let pump = Pump { stream, place, _permit: permit, keep_alive, is_over: false };
+    events(Body::from_stream(stream::unfold(pump, Pump::next)))
 }
 
 /// An answer whose body is an event stream.
@@ -45,6 +45,7 @@ struct Pump {
     // Before the place, so that who waits for the place finds the stream free.
     stream: AguiStream,
     place: Place,
+    _permit: Permit,
     keep_alive: Duration,
     is_over: bool,
 }

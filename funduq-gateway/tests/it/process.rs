@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::support::{Raw, SOON, TestGateway, events, input};
+use crate::support::{Raw, SOON, TestGateway, events, input, request};
 
 fn funduq(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_funduq"));
@@ -91,6 +91,8 @@ async fn what_cannot_be_served_is_said_in_one_line() {
         (&["serve", "--config", "missing.toml"], "missing.toml"),
         (&["serve", "--body-limit", "1GiB"], "16MiB"),
         (&["serve", "--no-such-thing"], "--no-such-thing"),
+        (&["serve", "--tls-key", "key.pem"], "tls-certificate"),
+        (&["serve", "--tls-key", "key.pem", "--tls-certificate", "missing.pem"], "missing.pem"),
     ] {
         let output = output(folder.path(), arguments).await;
         assert!(!output.status.success());
@@ -118,6 +120,85 @@ async fn a_setting_comes_from_the_flag_then_the_variable_then_the_file() {
         .starts_with("ready ")
     {}
     assert!(folder.path().join("from-file/funduq.key").exists());
+    assert_eq!(end(&mut child, "-TERM").await, Some(0));
+}
+
+#[tokio::test]
+async fn what_is_in_force_is_shown_with_where_it_comes_from_and_can_be_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.toml"), "drain = '3s'\nlink-limit = 7\nkeep-alive = '9s'\n")
+        .unwrap();
+    let mut command = funduq(folder.path(), &["config", "--config", "f.toml", "--drain", "4s"]);
+    command.env("FUNDUQ_KEEP_ALIVE", "5s").env("RUST_LOG", "warn");
+    let shown = timeout(SOON, command.output()).await.unwrap().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    for line in [
+        "drain = \"4s\" # flag",
+        "keep-alive = \"5s\" # FUNDUQ_KEEP_ALIVE",
+        "link-limit = 7 # f.toml",
+        "log = \"warn\" # RUST_LOG",
+        "listen = \"127.0.0.1:8787\" # default",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line} in {shown}");
+    }
+    std::fs::write(folder.path().join("again.toml"), &shown).unwrap();
+    let again = output(folder.path(), &["config", "--config", "again.toml"]).await;
+    let values = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split_once(" # ").unwrap().0.to_owned()).collect()
+    };
+    assert_eq!(values(&String::from_utf8(again.stdout).unwrap()), values(&shown));
+}
+
+#[tokio::test]
+async fn a_key_of_the_file_that_is_no_setting_is_refused_with_the_nearest_that_is() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.toml"), "peer-request-rates = '3/s'\n").unwrap();
+    for command in ["serve", "config"] {
+        let refused = output(folder.path(), &[command, "--config", "f.toml"]).await;
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && said.contains("did you mean `peer-request-rate`"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn logs_are_json_with_the_requests_names_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = funduq(
+        folder.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--demo", "--log", "debug", "--log-format", "json"],
+    );
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut printed = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut logged = BufReader::new(child.stderr.take().unwrap()).lines();
+    let ready = loop {
+        let line = timeout(SOON, printed.next_line()).await.unwrap().unwrap().expect("a line `ready`");
+        if let Some(ready) = line.strip_prefix("ready ") {
+            break serde_json::from_str::<Value>(ready).unwrap();
+        }
+    };
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let headers = format!("x-request-id: mine-1\r\ntraceparent: 00-{trace}-00f067aa0ba902b7-01\r\n");
+    let body = input("hello").to_string();
+    let head = request(
+        "POST",
+        ready["aguiUrl"].as_str().unwrap(),
+        &format!("{headers}content-length: {}\r\n", body.len()),
+    );
+    let mut answer = Raw::send(ready["aguiUrl"].as_str().unwrap(), &head, body.as_bytes()).await;
+    assert_eq!(answer.header("x-request-id"), Some("mine-1"));
+    let seen = events(&answer.rest().await);
+    let (run, _) = seen[0].0.rsplit_once(':').unwrap();
+    let line = loop {
+        let line = timeout(SOON, logged.next_line()).await.unwrap().unwrap().expect("a line of this request");
+        let line: Value = serde_json::from_str(&line).expect("each line is one object");
+        if line["message"] == "request" && line["spans"][0]["id"] == "mine-1" {
+            break line;
+        }
+    };
+    assert_eq!((&line["method"], &line["status"]), (&"POST".into(), &200.into()));
+    let span = &line["spans"][0];
+    assert_eq!((&span["trace"], &span["run"]), (&trace.into(), &run.into()));
+    assert_eq!((&span["peer"], span["thread"].is_string()), (&"127.0.0.1".into(), true));
     assert_eq!(end(&mut child, "-TERM").await, Some(0));
 }
 

@@ -161,7 +161,10 @@ async fn the_gateway_says_who_it_is_and_how_it_is() {
     assert_eq!(about["contractRevision"], funduq_contract::CONTRACT_REVISION);
     assert_eq!(gateway.read("/healthz").await, json!({ "status": "alive" }));
     let ready = gateway.read("/readyz").await;
-    assert_eq!(ready, json!({ "status": "ready", "checks": { "record": "ok", "dispatch": "ok" } }));
+    assert_eq!(
+        ready,
+        json!({ "status": "ready", "checks": { "record": "ok", "schema": "ok", "dispatch": "ok" } })
+    );
     gateway.stop().await;
 }
 

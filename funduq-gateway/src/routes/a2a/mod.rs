@@ -28,6 +28,7 @@ use crate::app::App;
 use crate::http::body;
 use crate::http::error::ApiError;
 use crate::http::presenter::presenter;
+use crate::limits::Permit;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -80,19 +81,23 @@ fn version_parameter(parts: &Parts) -> Option<String> {
         .map(|(_, value)| percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned())
 }
 
-/// Carries out a request.
+/// Carries out a request. One for a stream comes with the place that the stream takes.
 async fn carry_out(
     app: &App,
     agent: &AgentAddress,
     parts: &Parts,
     request: Request,
-) -> Result<A2aReply, Refused> {
+) -> Result<(A2aReply, Option<Permit>), Refused> {
+    let permit = match request.operation().is_streaming() {
+        true => Some(app.limits.stream(parts)?),
+        false => None,
+    };
     let presenter = presenter(parts)?;
     let last_event = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     if let Request::SubscribeToTask(request) = &request {
         make_way(app, &request.id, last_event.is_some()).await?;
     }
-    Ok(app.funduq.a2a().call(agent, request, presenter, last_event).await?)
+    Ok((app.funduq.a2a().call(agent, request, presenter, last_event).await?, permit))
 }
 
 /// Lets the connection that had a task's stream go first. One who names what it has takes the stream over: the

@@ -43,8 +43,10 @@ pub(super) async fn call(
         Err(error) => return Ok(Refused::from(error).into_rest()),
     };
     let mut answer = match carry_out(&app, &agent, &parts, request).await {
-        Ok(A2aReply::Response(response)) => success(response.to_json_in(dialect), dialect),
-        Ok(A2aReply::Stream(stream)) => stream::answer(&app, *stream, Framing::Rest { dialect }),
+        Ok((A2aReply::Response(response), _)) => success(response.to_json_in(dialect), dialect),
+        Ok((A2aReply::Stream(stream), permit)) => {
+            stream::answer(&app, *stream, permit, Framing::Rest { dialect })
+        }
         Err(refused) => refused.into_rest(),
     };
     echo_extensions(&app, &agent, &parts, &mut answer).await;

@@ -53,11 +53,11 @@ async fn answer(app: &Arc<App>, agent: &AgentAddress, parts: &Parts, call: Call)
         (Err(refused), id) => refuse(id.as_ref(), refused, in_stream),
         // A notification is carried out and gets no answer.
         (Ok(_), None) => StatusCode::NO_CONTENT.into_response(),
-        (Ok(A2aReply::Response(response)), Some(id)) => {
+        (Ok((A2aReply::Response(response), _)), Some(id)) => {
             json::text(StatusCode::OK, json_rpc::success(id, &response, dialect))
         }
-        (Ok(A2aReply::Stream(stream)), Some(id)) => {
-            stream::answer(app, *stream, Framing::Rpc { id: id.clone(), dialect })
+        (Ok((A2aReply::Stream(stream), permit)), Some(id)) => {
+            stream::answer(app, *stream, permit, Framing::Rpc { id: id.clone(), dialect })
         }
     }
 }

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use super::refusal::Refused;
 use crate::app::App;
+use crate::limits::Permit;
 use crate::sse::{Place, events};
 
 /// After how much silence a stream shows a sign of life at the latest: a stock client gives up after 5 s.
@@ -59,10 +60,10 @@ impl Framing {
 }
 
 /// Answers with a stream. Dropping its body, as a lost connection does, frees the stream and stops nothing.
-pub(super) fn answer(app: &App, stream: TaskStream, framing: Framing) -> Response {
+pub(super) fn answer(app: &App, stream: TaskStream, permit: Option<Permit>, framing: Framing) -> Response {
     let place = app.readers.enter(stream.run_id());
     let keep_alive = app.config.keep_alive.get().min(KEEP_ALIVE);
-    let pump = Pump { stream, place, framing, keep_alive, is_over: false };
+    let pump = Pump { stream, place, _permit: permit, framing, keep_alive, is_over: false };
     events(Body::from_stream(stream::unfold(pump, Pump::next)))
 }
 
@@ -75,6 +76,7 @@ struct Pump {
     // Before the place, so that who waits for the place finds the stream free.
     stream: TaskStream,
     place: Place,
+    _permit: Option<Permit>,
     framing: Framing,
     keep_alive: Duration,
     is_over: bool,

@@ -95,6 +95,14 @@ impl Raw {
         serde_json::from_slice(&body).unwrap()
     }
 
+    /// The body of an answer that says how long it is.
+    pub(crate) async fn body(&mut self) -> String {
+        let length: usize = self.header("content-length").unwrap().parse().unwrap();
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).await.unwrap();
+        String::from_utf8(body).unwrap()
+    }
+
     /// Waits until the other side has closed the connection.
     pub(crate) async fn closed(&mut self) {
         let mut rest = Vec::new();

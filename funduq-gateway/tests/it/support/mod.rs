@@ -53,6 +53,11 @@ impl TestGateway {
         format!("{}/agui/{}/{}", self.url(), agent.provider, agent.name)
     }
 
+    /// Its data folder.
+    pub(crate) fn data_dir(&self) -> std::path::PathBuf {
+        self._folder.path().join("data")
+    }
+
     /// Stops the gateway, and gives its folder back.
     pub(crate) async fn stop(self) -> TempDir {
         self.gateway.shutdown().await;
