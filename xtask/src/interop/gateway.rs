@@ -42,7 +42,7 @@ impl Gateway {
         let file = File::create(log).with_context(|| format!("making {}", log.display()))?;
         let mut command = Command::new(funduq);
         command
-            .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--data-dir"])
+            .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--drain", "10s", "--data-dir"])
             .arg(scratch.join("funduq-data"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file.try_clone()?).current_dir(scratch);
         shell::announce(&command);
