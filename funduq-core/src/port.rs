@@ -101,7 +101,8 @@ impl FunduqPort for Funduq {
         let key = self.speaker(link)?;
         let run = run_id.clone();
         let bytes = event.len().max(1);
-        let message = || Message::Event { key, run, number, event: RelayedEvent::parse(event) };
+        let message =
+            || Message::Event { key, run, number, event: RelayedEvent::parse(event).map_err(Box::new) };
         let taken = self.dispatch().take_in(key, run_id, bytes, message).await;
         if let Err(PortError::NotHeld(_)) = &taken {
             self.tell_of_the_settled(&key, run_id).await;

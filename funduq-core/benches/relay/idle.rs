@@ -41,20 +41,28 @@ impl ConnectedProvider for Silent {
     }
 }
 
-/// Mebibytes of memory that one process needs for `count` idle links and as many threads, each with a run that its agent
-/// holds and a caller who reads.
-pub(crate) async fn megabytes(count: usize) -> f64 {
+/// How many mebibytes are held.
+pub(crate) struct Idle {
+    /// By links.
+    pub(crate) links: f64,
+    /// By threads.
+    pub(crate) threads: f64,
+}
+
+/// Holds `count` idle links and as many threads, each with a run that its agent holds and a caller who reads.
+pub(crate) async fn hold(count: usize) -> Idle {
     let folder = super::scratch();
     let store = SqliteStore::open(folder.path().join("record.sqlite"), Durability::Process).unwrap();
     let funduq = Funduq::new(CoreSettings::default(), Some(Identity::generate()), Arc::new(store));
     funduq.start().await.unwrap();
     let before = resident();
 
-    let mut links = Vec::with_capacity(count);
+    let (taken, mut offers) = mpsc::unbounded_channel();
     for _ in 0..count {
-        links.push(attach(&funduq).await);
+        attach(&funduq, &taken).await;
     }
-    let (link, agent, mut offers) = attach(&funduq).await;
+    let links = resident() - before;
+    let (link, agent) = attach(&funduq, &taken).await;
     let mut streams = Vec::with_capacity(count);
     for _ in 0..count {
         let mut stream = super::ask(&funduq, &agent).await;
@@ -66,14 +74,13 @@ pub(crate) async fn megabytes(count: usize) -> f64 {
         stream.next().await.unwrap();
         streams.push(stream);
     }
-    let needed = resident() - before;
-    drop::<(Vec<_>, Vec<AguiStream>)>((links, streams));
-    needed
+    let all = resident() - before;
+    drop::<Vec<AguiStream>>(streams);
+    Idle { links, threads: all - links }
 }
 
-async fn attach(funduq: &Funduq) -> (LinkId, AgentAddress, mpsc::UnboundedReceiver<(RunId, u32)>) {
-    let (offers, taken) = mpsc::unbounded_channel();
-    let provider = Silent { identity: Identity::generate(), offers };
+async fn attach(funduq: &Funduq, taken: &mpsc::UnboundedSender<(RunId, u32)>) -> (LinkId, AgentAddress) {
+    let provider = Silent { identity: Identity::generate(), offers: taken.clone() };
     let key = provider.public_key();
     let ticket = funduq.issue_ticket(&key);
     let pinned = funduq.public_key();
@@ -81,7 +88,7 @@ async fn attach(funduq: &Funduq) -> (LinkId, AgentAddress, mpsc::UnboundedReceiv
     let (link, _) = funduq.attach_provider(Arc::new(provider), connect).await.unwrap();
     let agent = AgentAddress::new(key, "idle".parse().unwrap());
     funduq.register_agents(link, vec![Registration::new(agent.name.clone())]).await.unwrap();
-    (link, agent, taken)
+    (link, agent)
 }
 
 /// What the system says that this process holds in memory, in mebibytes.

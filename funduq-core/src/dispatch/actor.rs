@@ -53,7 +53,8 @@ struct RunShell {
     fold: RunFold,
     /// Until the run's row is durable.
     opening: Option<Box<Opening>>,
-    delivered: DeliveredRun,
+    /// What the provider gets, until it has taken the run on: it holds the whole history that a client resent.
+    delivered: Option<DeliveredRun>,
     metadata: RunMetadata,
     /// When it came here, until its first event has.
     arrived: Option<Moment>,
@@ -73,7 +74,7 @@ struct Actor {
     thread: ThreadId,
     agent: AgentAddress,
     machine: Thread,
-    runs: HashMap<RunId, RunShell>,
+    runs: HashMap<RunId, Box<RunShell>>,
     cancels: Vec<(RunId, oneshot::Sender<CancelAnswer>)>,
     effects: Vec<Effect>,
     followups: VecDeque<Message>,
@@ -83,7 +84,7 @@ struct Actor {
 impl Actor {
     async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Envelope>) {
         let began = Instant::now() - self.dispatch.now();
-        let mut letters = Vec::with_capacity(BURST);
+        let mut letters = Vec::new();
         loop {
             let deadline = self.machine.next_deadline();
             tokio::select! {
@@ -102,6 +103,12 @@ impl Actor {
             self.flush();
             if self.machine.is_idle() && self.dispatch.retire(&self.thread, &inbox) {
                 return;
+            }
+            if inbox.is_empty() {
+                // Thousands of threads may wait at once, and none of them keeps room for what nobody says.
+                letters = Vec::new();
+                self.effects = Vec::new();
+                self.followups = VecDeque::new();
             }
         }
     }
@@ -170,12 +177,12 @@ impl Actor {
             // A client resends its history, and an event may go on with a message of it.
             fold: RunFold::over(&run.input.messages),
             opening,
-            delivered,
+            delivered: Some(delivered),
             metadata: run.metadata.clone(),
             arrived: Some(self.dispatch.now()),
             offered: None,
         };
-        self.runs.insert(run.id.clone(), shell);
+        self.runs.insert(run.id.clone(), Box::new(shell));
     }
 
     /// Gives the machine one message and carries out everything that follows from it.
@@ -215,7 +222,8 @@ impl Actor {
             }
             Effect::Offer { run, attempt, link } => {
                 let Some(shell) = self.runs.get_mut(&run) else { return };
-                let offer = Offer { attempt, run: shell.delivered.clone() };
+                let Some(run_to_deliver) = shell.delivered.clone() else { return };
+                let offer = Offer { attempt, run: run_to_deliver };
                 shell.offered = Some(self.dispatch.now());
                 self.dispatch.record.stats.offered();
                 if let Err(LinkGone) = self.dispatch.links.deliver(&self.agent.provider, link, offer) {
@@ -284,7 +292,9 @@ impl Actor {
             let shell = self.runs.remove(&run);
             Box::new(move |written| {
                 dispatch.untrack(&run);
-                let Some(RunShell { log, opening: Some(opening), .. }) = shell else { return };
+                let Some(RunShell { log, opening: Some(opening), .. }) = shell.map(|shell| *shell) else {
+                    return;
+                };
                 log.append(&events);
                 log.committed(log.appended(), Some(RunEnd::Settled));
                 if written.is_ok() {

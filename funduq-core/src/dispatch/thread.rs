@@ -56,7 +56,7 @@ impl Thread {
         Self {
             settings,
             provider,
-            runs: VecDeque::new(),
+            runs: VecDeque::with_capacity(1),
             request: Request::None,
             unserved_since: None,
             stopping: false,
@@ -300,7 +300,7 @@ impl Thread {
         key: PublicKey,
         id: RunId,
         number: u64,
-        event: Result<RelayedEvent, MalformedEvent>,
+        event: Result<RelayedEvent, Box<MalformedEvent>>,
         out: &mut Vec<Effect>,
     ) {
         let held = self.find(&id).filter(|_| key == self.provider);

@@ -28,15 +28,15 @@ fn secs(seconds: u64) -> Moment {
     Duration::from_secs(seconds)
 }
 
-fn event(json: &str) -> Result<RelayedEvent, MalformedEvent> {
-    RelayedEvent::parse(json)
+fn event(json: &str) -> Result<RelayedEvent, Box<MalformedEvent>> {
+    RelayedEvent::parse(json).map_err(Box::new)
 }
 
-fn text() -> Result<RelayedEvent, MalformedEvent> {
+fn text() -> Result<RelayedEvent, Box<MalformedEvent>> {
     event(r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}"#)
 }
 
-fn finished() -> Result<RelayedEvent, MalformedEvent> {
+fn finished() -> Result<RelayedEvent, Box<MalformedEvent>> {
     event(r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r"}"#)
 }
 
@@ -74,7 +74,7 @@ impl Bench {
         &mut self,
         name: &str,
         number: u64,
-        event: Result<RelayedEvent, MalformedEvent>,
+        event: Result<RelayedEvent, Box<MalformedEvent>>,
     ) -> Vec<String> {
         self.tell(Message::Event { key: key(), run: run(name), number, event })
     }

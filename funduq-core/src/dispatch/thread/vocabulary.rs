@@ -26,7 +26,7 @@ pub(crate) enum Message {
     /// A provider answers an offer.
     Verdict { key: PublicKey, run: RunId, attempt: u32, verdict: Verdict },
     /// A provider reports an event, numbered within the run from 1.
-    Event { key: PublicKey, run: RunId, number: u64, event: Result<RelayedEvent, MalformedEvent> },
+    Event { key: PublicKey, run: RunId, number: u64, event: Result<RelayedEvent, Box<MalformedEvent>> },
     /// A provider says that it is done with a run.
     Finish { key: PublicKey, run: RunId },
     /// Somebody with the authority asks for a run to stop.
