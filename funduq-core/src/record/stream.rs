@@ -113,6 +113,7 @@ impl RunLog {
     /// Notes where the run stands while it is live, for those who look at it from outside.
     pub(crate) fn set_status(&self, status: RunStatus) {
         self.lock().status = Some(status);
+        self.changed.notify_waiters();
     }
 
     /// Where the run stands, as its owner last said.
@@ -155,6 +156,12 @@ impl RunLog {
     pub(crate) fn note_cancelling(&self) {
         self.lock().cancelling = true;
         self.changed.notify_waiters();
+    }
+
+    /// Waits until a provider's key holds the run, or its end is in the record.
+    pub(crate) async fn claimed(&self) {
+        let claimed = |state: &LogState| state.status.is_some_and(RunStatus::is_claimed);
+        self.until(|state| claimed(state) || state.end.is_some()).await;
     }
 
     /// Waits until the run's end is in the record.

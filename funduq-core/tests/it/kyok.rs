@@ -67,7 +67,7 @@ async fn lend(bench: &Bench) -> (Arc<Lender>, LinkId) {
     (lender, link)
 }
 
-/// A run that its caller bound to `gpt`, accepted, with its token.
+/// A run that its caller bound to `gpt`, with its token.
 struct Bound {
     stream: AguiStream,
     run: RunId,
@@ -77,7 +77,15 @@ struct Bound {
     address: AgentAddress,
 }
 
+/// One that is accepted.
 async fn bound(bench: &Bench) -> Bound {
+    let bound = offered(bench).await;
+    bench.funduq.answer(bound.agent_link, &bound.run, 1, Verdict::Accepted).await.unwrap();
+    bound
+}
+
+/// One that waits for its verdict.
+async fn offered(bench: &Bench) -> Bound {
     let (provider, agent_link, address) = bench.serving(None).await;
     let kyok = json!({"llmProvider": {"providerKey": identity(7).public_key(), "name": "gpt"}, "context": {"budget": 5}});
     let input = input_with_bag("t", "x", json!({"kyok": kyok}));
@@ -87,11 +95,6 @@ async fn bound(bench: &Bench) -> Bound {
     assert!(props.get("kyok").is_some(), "the opt-in stays in the bag, as sent");
     let token = FunduqProps::read(props).unwrap().kyok.unwrap().token;
     let run = delivered.run_id;
-    bench.funduq.answer(agent_link, &run, 1, Verdict::Accepted).await.unwrap();
-    // Judged once the run can be seen to run.
-    while bench.funduq.held_runs(&address.provider).is_empty() {
-        tokio::task::yield_now().await;
-    }
     Bound { stream, run, token, agent: provider.identity_twin(), agent_link, address }
 }
 
@@ -158,10 +161,34 @@ fn only_the_agent_of_the_live_run_spends_and_only_with_a_fresh_signature() {
 }
 
 #[test]
+fn a_call_that_overtakes_its_verdict_waits_for_it() {
+    on_every_store(|bench| async move {
+        let (lender, _) = lend(&bench).await;
+        let bound = offered(&bench).await;
+        let (called, ()) = tokio::join!(bound.call(&bench, &bound.agent, now()), async {
+            tokio::task::yield_now().await;
+            assert!(lender.asked.lock().unwrap().is_empty());
+            bench.funduq.answer(bound.agent_link, &bound.run, 1, Verdict::Accepted).await.unwrap();
+        });
+        called.unwrap();
+        // One whose verdict does not come is no run of this agent's.
+        let refused = offered(&bench).await;
+        let verdict = Verdict::Refused { reason: "no".into() };
+        let (called, answered) = tokio::join!(
+            refused.call(&bench, &refused.agent, now()),
+            bench.funduq.answer(refused.agent_link, &refused.run, 1, verdict)
+        );
+        answered.unwrap();
+        assert_eq!(called.unwrap_err(), KyokError::RunNotLive);
+    });
+}
+
+#[test]
 fn the_token_dies_when_a_cancel_is_asked() {
     on_every_store(|bench| async move {
         lend(&bench).await;
         let bound = bound(&bench).await;
+        bound.call(&bench, &bound.agent, now()).await.unwrap();
         bench.funduq.cancel_run(&bound.address, &bound.run, Default::default()).await.unwrap();
         assert_eq!(bound.call(&bench, &bound.agent, now()).await.unwrap_err(), KyokError::RunNotLive);
     });

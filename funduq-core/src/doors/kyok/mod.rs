@@ -208,10 +208,16 @@ impl KyokAdapter {
     }
 
     /// The run of a grant, while its agent holds it and nobody has asked it to stop.
+    ///
+    /// An agent may call in the moment in which it takes the run on, and its call overtakes its verdict, which goes another
+    /// way: the call waits for the verdict as long as the offer does.
     async fn live_run(&self, grant: &Grant) -> Result<(Run, AgentAddress), KyokError> {
         let agent = AgentAddress::new(grant.provider_key, grant.agent_name.clone());
         let live = self.context.dispatch.live(&grant.run_id).filter(|live| live.agent == agent);
-        if live.is_none_or(|live| live.log.status() != Some(RunStatus::Running)) {
+        let live = live.ok_or(KyokError::RunNotLive)?;
+        let patience = self.context.dispatch.settings.offer_timeout;
+        let claimed = tokio::time::timeout(patience, live.log.claimed()).await;
+        if claimed.is_err() || live.log.status() != Some(RunStatus::Running) {
             return Err(KyokError::RunNotLive);
         }
         let id = grant.run_id.clone();
