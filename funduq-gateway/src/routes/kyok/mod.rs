@@ -54,7 +54,9 @@ async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Respo
 
 /// The token, which an OpenAI client takes for its API key.
 fn bearer(headers: &HeaderMap) -> Result<&str, OpenAiError> {
-    let value = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    // Two of them say two things about who calls.
+    let value = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
     let credentials = value.and_then(|value| value.split_once(' '));
     match credentials.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) {
         Some((_, token)) => Ok(token.trim()),

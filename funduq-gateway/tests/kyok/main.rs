@@ -1,0 +1,17 @@
+//! Keep your own key over real sockets, one test binary: each file holds the promises of one part.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands, and so may what it is helped by")]
+
+#[path = "../it/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "each test binary uses its part of the support")]
+mod support;
+
+mod lender;
+mod log;
+mod offerings;
+mod round_trip;
+mod spender;
+mod statuses;
+mod streams;
+mod tap;
+mod whole;
