@@ -65,6 +65,9 @@ mod peer_facts;
 /// `docs/contract-changelog.md` says what changed.
 pub const CONTRACT_REVISION: u32 = 2;
 
+/// The fingerprint of the published surface at this revision: two parties that have the same one mean the same bytes.
+pub const CONTRACT_FINGERPRINT: &str = "9323539d45cccc9a";
+
 pub use chain::{
     ActorChain, ChainError, HEADER as CHAIN_HEADER, Hop, HopProblem, MAX_HOPS, MAX_TOKEN_BYTES, VerifiedChain,
 };

@@ -15,6 +15,12 @@ fn the_file_is_what_the_generator_makes() {
 }
 
 #[test]
+fn the_contract_crate_names_the_fingerprint_of_what_is_published() {
+    let fingerprint = vectors().unwrap().contract.fingerprint;
+    assert_eq!(funduq_contract::CONTRACT_FINGERPRINT, fingerprint, "set it in funduq-contract/src/lib.rs");
+}
+
+#[test]
 fn the_generator_makes_the_same_bytes_each_time() {
     assert_eq!(funduq_vectors::generate_text(), funduq_vectors::generate_text());
 }

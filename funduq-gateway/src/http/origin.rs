@@ -10,7 +10,9 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 
@@ -21,10 +23,11 @@ use crate::config::Origins;
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
 /// Request headers of the two protocols that a browser asks leave for.
-const REQUEST_HEADERS: [HeaderName; 6] = [
+const REQUEST_HEADERS: [HeaderName; 7] = [
     ACCEPT,
     AUTHORIZATION,
     CONTENT_TYPE,
+    IF_NONE_MATCH,
     HeaderName::from_static("last-event-id"),
     HeaderName::from_static("a2a-version"),
     HeaderName::from_static("a2a-extensions"),
@@ -50,7 +53,7 @@ fn cors() -> CorsLayer {
     CorsLayer::new()
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers(REQUEST_HEADERS)
-        .expose_headers([RETRY_AFTER, WWW_AUTHENTICATE])
+        .expose_headers([ETAG, RETRY_AFTER, WWW_AUTHENTICATE, HeaderName::from_static("a2a-extensions")])
         .max_age(MAX_AGE)
 }
 

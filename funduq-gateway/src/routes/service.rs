@@ -6,7 +6,8 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use funduq_contract::{CONTRACT_REVISION, PublicKey};
+use funduq_a2a::Version;
+use funduq_contract::{CONTRACT_FINGERPRINT, CONTRACT_REVISION, PublicKey};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -26,8 +27,10 @@ struct About {
     /// The key that providers pin; null for a funduq that can prove itself to nobody.
     public_key: Option<PublicKey>,
     contract_revision: u32,
+    contract_fingerprint: &'static str,
     version: &'static str,
     agui_version: &'static str,
+    a2a_versions: [&'static str; 2],
     paths: Paths,
 }
 
@@ -36,6 +39,7 @@ struct About {
 struct Paths {
     agents: &'static str,
     agui: &'static str,
+    a2a: &'static str,
     tickets: &'static str,
     agent_link: &'static str,
     llm_link: &'static str,
@@ -47,11 +51,14 @@ async fn about(State(app): State<Arc<App>>) -> Response {
     let about = About {
         public_key: app.funduq.public_key(),
         contract_revision: CONTRACT_REVISION,
+        contract_fingerprint: CONTRACT_FINGERPRINT,
         version: env!("CARGO_PKG_VERSION"),
         agui_version: funduq_agui::PROTOCOL_VERSION,
+        a2a_versions: Version::ALL.map(Version::as_str),
         paths: Paths {
             agents: "/agents",
             agui: "/agui/{provider}/{agent}",
+            a2a: "/a2a/{provider}/{agent}",
             tickets: "/tickets",
             agent_link: "/link/agents",
             llm_link: "/link/llm",

@@ -28,12 +28,18 @@ async fn a_page_of_a_listed_origin_may_ask_and_read() {
     assert_eq!(asked.headers()["access-control-allow-origin"], LISTED);
     assert!(asked.headers()["access-control-allow-methods"].to_str().unwrap().contains("POST"));
     let headers = asked.headers()["access-control-allow-headers"].to_str().unwrap();
-    for wanted in ["content-type", "a2a-version", "a2a-extensions", "last-event-id", "authorization"] {
+    for wanted in
+        ["content-type", "a2a-version", "a2a-extensions", "last-event-id", "authorization", "if-none-match"]
+    {
         assert!(headers.contains(wanted), "{headers}");
     }
     let read = client().get(gateway.url_of("/agents")).header("origin", LISTED).send().await.unwrap();
     assert_eq!(read.status(), 200);
     assert_eq!(read.headers()["access-control-allow-origin"], LISTED);
+    let shown = read.headers()["access-control-expose-headers"].to_str().unwrap();
+    for wanted in ["etag", "a2a-extensions", "retry-after", "www-authenticate"] {
+        assert!(shown.contains(wanted), "{shown}");
+    }
     gateway.stop().await;
 }
 

@@ -159,6 +159,10 @@ async fn the_gateway_says_who_it_is_and_how_it_is() {
     let about = gateway.read("/.well-known/funduq.json").await;
     assert_eq!(about["publicKey"], gateway.public_key().to_string());
     assert_eq!(about["contractRevision"], funduq_contract::CONTRACT_REVISION);
+    assert_eq!(about["contractFingerprint"], funduq_contract::CONTRACT_FINGERPRINT);
+    assert_eq!(about["aguiVersion"], "1.0");
+    assert_eq!(about["a2aVersions"], json!(["1.0", "0.3"]));
+    assert_eq!(about["paths"]["a2a"], "/a2a/{provider}/{agent}");
     assert_eq!(gateway.read("/healthz").await, json!({ "status": "alive" }));
     let ready = gateway.read("/readyz").await;
     assert_eq!(
