@@ -9,6 +9,7 @@ pub mod cli;
 mod config;
 mod data_dir;
 mod demo;
+mod descriptors;
 mod directory;
 mod gateway;
 mod health;

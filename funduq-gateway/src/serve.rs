@@ -9,12 +9,14 @@ use tokio::time::Instant;
 
 use crate::announce;
 use crate::config::Config;
+use crate::descriptors;
 use crate::gateway::Gateway;
 
 /// Serves until Ctrl-C or SIGTERM, then stops in order. A second signal ends the process at once. SIGHUP has files read
 /// again.
 pub(crate) async fn serve(config: Config) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
+    descriptors::make_room(config.connection_limit);
     let gateway = tokio::select! {
         started = Gateway::start(config) => started?,
         // Whoever ends it before it has begun waits for nothing.

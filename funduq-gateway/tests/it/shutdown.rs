@@ -1,10 +1,13 @@
 //! Stopping: every stream ends with an event, every link is told, and what is recorded is there afterwards.
 
-use funduq_contract::LinkClosed;
+use funduq_contract::{DownFrame, LinkClosed};
+use funduq_core::RunStatus;
 use funduq_gateway::Gateway;
 use serde_json::Value;
 
-use crate::support::{Closed, Provider, Raw, TestGateway, config, events, finished, input, started};
+use crate::support::{
+    Closed, Provider, Raw, TestGateway, config, events, finished, input, input_on, started,
+};
 
 #[tokio::test]
 async fn a_run_in_flight_ends_with_an_error_and_its_body_ends_clean() {
@@ -91,4 +94,51 @@ async fn idle_connections_do_not_hold_it_up() {
     let shutting_down = LinkClosed::ShuttingDown.as_str().to_owned();
     assert_eq!(told.await.unwrap(), Closed { code: 4000, reason: shutting_down });
     drop(silent);
+}
+
+#[tokio::test]
+async fn a_restart_under_load_loses_no_queued_run_and_keeps_their_order() {
+    let gateway = TestGateway::start().await;
+    let mut provider = Provider::serving(&gateway, &["echo"]).await;
+    let url = gateway.agui(&provider.agent("echo"));
+    let mut streams = Vec::new();
+    let mut queued = Vec::new();
+    for thread in 0..4 {
+        // The first run's offer is left unanswered, and the others wait behind it.
+        let mut first = Raw::post(&url, &input("first")).await;
+        let offer = match provider.hear().await {
+            DownFrame::Offer(offer) => offer,
+            other => panic!("{other:?} instead of an offer"),
+        };
+        let thread_id = offer.run.thread_id.to_string();
+        for turn in 0..5 {
+            let mut waiting = Raw::post(&url, &input_on(&thread_id, &format!("{thread}.{turn}"))).await;
+            let reading = async move { events(&waiting.rest().await) };
+            streams.push(tokio::spawn(reading));
+        }
+        let runs = gateway.read(&format!("/threads/{thread_id}/runs")).await;
+        let ids =
+            runs["runs"].as_array().unwrap()[1..].iter().map(|run| run["runId"].as_str().unwrap().to_owned());
+        queued.push(ids.collect::<Vec<_>>());
+        streams.push(tokio::spawn(async move { events(&first.rest().await) }));
+    }
+    let identity = provider.identity;
+    let folder = gateway.stop().await;
+    for stream in streams {
+        assert_eq!(stream.await.unwrap().last().unwrap().1["code"], "funduq_shutdown");
+    }
+
+    let again = TestGateway::again(folder).await;
+    let mut provider = Provider::serving_as(&again, identity, &["echo"]).await;
+    let mut offered: Vec<Vec<String>> = vec![Vec::new(); queued.len()];
+    for _ in 0..20 {
+        let offer = provider.accept().await;
+        provider.play(&offer, &[]).await;
+        let run = offer.run.run_id.to_string();
+        let thread = queued.iter().position(|runs| runs.contains(&run)).expect("a run that was queued");
+        offered[thread].push(run.clone());
+        again.until_run_is(&run, RunStatus::Completed).await;
+    }
+    assert_eq!(offered, queued);
+    again.stop().await;
 }

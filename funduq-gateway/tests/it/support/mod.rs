@@ -37,6 +37,12 @@ impl TestGateway {
         Self::configured(|_| {}).await
     }
 
+    /// Starts one on the folder of one that was stopped.
+    pub(crate) async fn again(folder: TempDir) -> Self {
+        let gateway = Gateway::start(config(folder.path())).await.unwrap();
+        Self { gateway, _folder: folder }
+    }
+
     pub(crate) async fn configured(change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(folder.path());
