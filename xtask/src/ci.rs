@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::interop;
 use crate::shell;
+use crate::soak;
 use crate::workspace::Workspace;
 
 /// One check: its name in the log, and what it does.
@@ -18,6 +19,7 @@ const STEPS: &[Step] = &[
     ("rustdoc", rustdoc),
     ("vectors", vectors),
     ("interop", stock_clients),
+    ("soak", soak::ci),
 ];
 
 /// Runs every step; the first that fails ends it, with the command that failed in the error.

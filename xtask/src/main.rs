@@ -1,10 +1,11 @@
-//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`, `sim`.
+//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`, `sim`, `soak`.
 
 mod bench;
 mod ci;
 mod interop;
 mod shell;
 mod sim;
+mod soak;
 mod vectors;
 mod workspace;
 
@@ -33,6 +34,8 @@ enum Task {
     },
     /// Core, simulated: many seeds, one again, or the planted bugs.
     Sim(sim::Args),
+    /// A gateway under mixed load for a while, and whether everything adds up afterwards.
+    Soak(soak::Args),
     /// The published contract: writes `contract-vectors.json`, or checks that nothing is missing from it.
     Vectors(vectors::Args),
 }
@@ -45,6 +48,7 @@ fn main() -> anyhow::Result<()> {
         Task::Ci => ci::run(&workspace),
         Task::Interop { suites } => interop::run(&workspace, &suites),
         Task::Sim(args) => sim::run(&workspace, &args),
+        Task::Soak(args) => soak::run(&workspace, &args),
         Task::Vectors(args) => vectors::run(workspace.root(), &args),
     }
 }

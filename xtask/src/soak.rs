@@ -1,0 +1,38 @@
+//! `cargo xtask soak`: a gateway under mixed load for a while, and whether everything adds up afterwards.
+
+use anyhow::Result;
+use clap::Args as ClapArgs;
+
+use crate::shell;
+use crate::workspace::Workspace;
+
+/// For how long.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Args {
+    /// How many minutes the load lasts.
+    #[arg(long, default_value_t = 1.0)]
+    minutes: f64,
+}
+
+/// Builds it as the tests are built, so that CI compiles nothing twice, and runs it.
+pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    let mut command = workspace.cargo();
+    command.args([
+        "bench",
+        "--locked",
+        "--quiet",
+        "--profile",
+        "dev",
+        "--package",
+        "funduq-gateway",
+        "--bench",
+        "soak",
+    ]);
+    command.args(["--", "--minutes", &args.minutes.to_string()]);
+    shell::run(&mut command)
+}
+
+/// The same as a step of CI.
+pub(crate) fn ci(workspace: &Workspace) -> Result<()> {
+    run(workspace, &Args { minutes: 1.0 })
+}
