@@ -94,6 +94,16 @@ pub fn parse(body: &[u8], version: Result<Version, A2aError>) -> Result<Call, Re
     envelope.resolve(version).map_err(|error| Refusal { id, error })
 }
 
+/// The id under which a request is refused that nobody reads any further; the one for an unknown id where it tells none.
+#[must_use]
+pub fn id_of(body: &[u8]) -> Id {
+    let id = match Envelope::parse(body) {
+        Ok(envelope) => envelope.id,
+        Err(refusal) => refusal.id,
+    };
+    id.unwrap_or_else(Id::null)
+}
+
 /// A response that carries a result.
 #[must_use]
 pub fn success(id: &Id, response: &Response, dialect: Dialect) -> String {

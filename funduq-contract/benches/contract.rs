@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ed25519_dalek::VerifyingKey;
+use funduq_contract::http_signature::{RequestSignature, RequestTarget};
 use funduq_contract::{
     ActorChain, AgentAddress, Connect, DeliveredRun, DownFrame, EventFrame, Identity, Nonce, Offer, RunId,
     Ticket, UpFrame, cancel_payload, verify_signature,
@@ -58,6 +59,34 @@ fn chains(criterion: &mut Criterion) {
     let ratio = ratio(|| black_box(&chain).verify().is_ok(), bare);
     println!("one hop costs {ratio:.3} times the bare verification of the same bytes");
     assert!(ratio <= 1.3, "one hop may cost 1.3 times the bare verification");
+}
+
+/// What a signed request costs over an unsigned one: its fields read, its key's point, the signature, the body's hash.
+fn signed_requests(criterion: &mut Criterion) {
+    let body = vec![b'x'; 4 << 10];
+    let target = RequestTarget::new("POST", "https", "relay.example", "/a2a/29e5833a915a6429/echo", None);
+    let headers = identity(1).sign_request(&target, &body, 1_755_500_000, &Nonce::generate());
+    let field = |name: &str| headers.get(name).map(str::to_owned);
+    let accept = || {
+        let signature = RequestSignature::read(&field).ok().flatten();
+        signature.is_some_and(|signature| {
+            signature.check_time(1_755_500_000).is_ok()
+                && signature.verify(black_box(&target), &field).is_ok()
+                && signature.check_body(black_box(&body)).is_ok()
+        })
+    };
+    criterion.bench_function("accept a signed request of 4 KiB", |bench| bench.iter(accept));
+    criterion.bench_function("sign a request of 4 KiB", |bench| {
+        bench.iter(|| identity(1).sign_request(black_box(&target), &body, 1_755_500_000, &Nonce::generate()));
+    });
+    let best = (0..300).map(|_| {
+        let start = Instant::now();
+        assert!((0..20).all(|_| accept()));
+        start.elapsed() / 20
+    });
+    let best = best.min().unwrap_or_default();
+    println!("a signed request costs {:.1} µs over an unsigned one", best.as_secs_f64() * 1e6);
+    assert!(best.as_micros() < 150, "a signed request may cost 150 µs over an unsigned one");
 }
 
 /// How much more the first costs than the second: the best of many short rounds in turn, so that whatever else the
@@ -137,5 +166,5 @@ fn frames(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(contract, signatures, chains, shapes, frames);
+criterion_group!(contract, signatures, signed_requests, chains, shapes, frames);
 criterion_main!(contract);

@@ -6,10 +6,12 @@ use funduq_core::Funduq;
 
 use crate::config::Config;
 use crate::directory::Directory;
+use crate::enrolment::Admission;
 use crate::health::HealthCheck;
 use crate::http::server::Ending;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::presenters::Presenters;
 use crate::sse::Readers;
 
 /// The gateway's shared state.
@@ -20,6 +22,10 @@ pub(crate) struct App {
     /// Where the gateway listens, as a URL.
     pub(crate) listening: String,
     pub(crate) directory: Directory,
+    /// How callers prove a key.
+    pub(crate) presenters: Presenters,
+    /// Who may serve.
+    pub(crate) admission: Admission,
     /// Who reads which run's stream.
     pub(crate) readers: Arc<Readers>,
     pub(crate) health: HealthCheck,

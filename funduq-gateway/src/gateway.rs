@@ -17,11 +17,14 @@ use crate::config::{Config, ConfigError, Durability};
 use crate::data_dir::{DataDir, DataDirError};
 use crate::demo;
 use crate::directory::Directory;
+use crate::enrolment::Admission;
+use crate::files::FileError;
 use crate::health::HealthCheck;
 use crate::http::server::{self, Door, Ending, Patience};
 use crate::http::tls::{Certificate, CertificateError};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::presenters::Presenters;
 use crate::routes;
 use crate::sse::Readers;
 
@@ -37,6 +40,9 @@ pub enum StartError {
     /// The data folder cannot be used.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
+    /// A list of keys or tokens cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The record cannot be opened or taken up.
     #[error(transparent)]
     Record(#[from] StoreError),
@@ -100,6 +106,8 @@ impl Gateway {
         let listening = |source| StartError::Listen { address: config.listen, source };
         let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
+        let presenters = Presenters::new(&config, address)?;
+        let admission = Admission::new(&config)?;
         funduq.start().await?;
         let directory = Directory::load(&funduq).await?;
 
@@ -112,6 +120,8 @@ impl Gateway {
             limits: Arc::new(Limits::new(&config, Arc::clone(&metrics))),
             metrics,
             directory: directory.clone(),
+            presenters,
+            admission,
             readers: Arc::new(Readers::default()),
             health: HealthCheck::default(),
             ending: Ending::new(),
@@ -194,9 +204,11 @@ impl Gateway {
         self.app.metrics.page()
     }
 
-    /// Reads again what may change while the gateway runs: the TLS certificate. What cannot be read is logged, and what was
-    /// in force stays so.
+    /// Reads again what may change while the gateway runs: the TLS certificate, and the lists of keys and tokens, which are
+    /// also read when they change. What cannot be read is logged, and what was in force stays so.
     pub async fn reload(&self) {
+        self.app.presenters.reload();
+        self.app.admission.reload();
         if let Some(certificate) = &self.certificate {
             note_certificate(&self.app.metrics, certificate.reload().await);
         }

@@ -11,6 +11,8 @@ mod data_dir;
 mod demo;
 mod descriptors;
 mod directory;
+mod enrolment;
+mod files;
 mod gateway;
 mod health;
 mod http;
@@ -18,15 +20,18 @@ mod limits;
 mod link;
 mod logs;
 mod metrics;
+mod presenters;
 mod routes;
 mod serve;
 mod sse;
+mod tokens;
 
 pub use config::{
     Bytes, Config, ConfigError, Durability, Enrolment, Faults, FilePath, InvalidValue, LogFormat, Networks,
-    Options, Origins, PublicUrl, Rate, Shown, Source, Span,
+    Options, Origins, PresenterHeader, PublicUrl, Rate, Reads, Shown, Source, Span,
 };
 pub use data_dir::DataDirError;
+pub use files::{BadLine, FileError};
 pub use gateway::{Gateway, StartError};
 pub use http::tls::CertificateError;
 

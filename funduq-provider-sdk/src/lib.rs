@@ -8,13 +8,16 @@
 //! Who has a model to lend serves it with [`llm`]; an agent whose caller lends it one spends it with [`kyok`].
 //!
 //! Every shape, payload and port that a provider meets is in [`contract`] and [`agui`]; nothing else needs to be
-//! depended on. Without the feature `ws` no network crate is.
+//! depended on. Without the features `ws` and
+//! `http-signatures` no network crate is.
 
 mod agent;
 mod chain;
 mod context;
 pub mod demo;
 mod handshake;
+#[cfg(feature = "http-signatures")]
+pub mod http_signatures;
 mod identity;
 pub mod identity_file;
 mod in_process;

@@ -166,6 +166,14 @@ pub struct Thread {
     pub has_runs: bool,
 }
 
+impl Thread {
+    /// Whether a reader whom the transport authenticated as this key may read it where reads are guarded: anybody may an
+    /// open thread, its head and its provider a bound one.
+    pub fn is_open_to(&self, reader: Option<PublicKey>) -> bool {
+        self.head.is_none_or(|head| reader.is_some_and(|key| key == head || key == self.agent.provider))
+    }
+}
+
 /// One run: what was asked, through whose hands, and what became of it.
 #[derive(Debug, Clone)]
 pub struct Run {

@@ -1,9 +1,9 @@
-//! The command line: `funduq serve`, `config`, `keygen`, `ticket`, and the operator's commands.
+//! The command line: `funduq serve`, `config`, `keygen`, `ticket`, `token`, and the operator's commands.
 
 mod admin;
 mod care;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use funduq_provider_sdk::{ProviderIdentity, identity_file};
 use serde::Deserialize;
 
 use crate::config::{Config, Options, Source};
-use crate::{logs, serve};
+use crate::{logs, serve, tokens};
 
 /// A neutral relay between the callers of agents and the agents' providers.
 #[derive(Debug, Parser)]
@@ -98,6 +98,18 @@ enum Command {
         /// The address of funduq.
         #[arg(long, env = "FUNDUQ_URL")]
         url: String,
+        /// The file with the operator's token, for a funduq whose enrolment is `operator`.
+        #[arg(long, env = "FUNDUQ_TOKEN_FILE", value_name = "FILE")]
+        token_file: Option<PathBuf>,
+    },
+    /// Makes a bearer token. Prints the token, for whoever is to have it, and then the line for the file of tokens, which
+    /// has only its hash.
+    Token {
+        /// What to call it: it is taken back by taking this line out.
+        name: String,
+        /// The public key that it stands for: of a caller's token, not of an operator's.
+        #[arg(long)]
+        key: Option<PublicKey>,
     },
 }
 
@@ -138,7 +150,8 @@ pub fn main() -> ExitCode {
             of.data_dir().and_then(|dir| care::prune(&dir, older_than, dry_run))
         }
         Command::Keygen { file } => keygen(&file),
-        Command::Ticket { key, url } => ticket(key, &url),
+        Command::Ticket { key, url, token_file } => ticket(key, &url, token_file.as_deref()),
+        Command::Token { name, key } => token(&name, key),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -208,13 +221,34 @@ struct Reason {
     message: String,
 }
 
-fn ticket(public_key: PublicKey, url: &str) -> anyhow::Result<()> {
+fn token(name: &str, key: Option<PublicKey>) -> anyhow::Result<()> {
+    if name.is_empty() || name.contains(|letter: char| letter.is_whitespace() || letter == '#') {
+        bail!("a token's name is one word without a #");
+    }
+    let token = tokens::generate().context("the operating system has no random source")?;
+    println!("{token}");
+    let key = key.map(|key| format!(" {key}")).unwrap_or_default();
+    println!("{name} {}{key}", tokens::TokenHash::of(&token));
+    Ok(())
+}
+
+fn ticket(public_key: PublicKey, url: &str, token_file: Option<&Path>) -> anyhow::Result<()> {
+    let read = |path: &Path| {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let token = text.lines().next().map(str::trim).filter(|token| !token.is_empty()).map(str::to_owned);
+        token.with_context(|| format!("{}: there is no token on the first line", path.display()))
+    };
+    let token = token_file.map(read).transpose()?;
     runtime()?.block_on(async {
         // Another part of the process may have chosen already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().timeout(TIMEOUT).build()?;
         let address = format!("{}/tickets", url.trim_end_matches('/'));
-        let answer = client.post(&address).json(&TicketRequest { public_key }).send().await?;
+        let mut request = client.post(&address).json(&TicketRequest { public_key });
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let answer = request.send().await?;
         let status = answer.status();
         let body = answer.bytes().await?;
         if !status.is_success() {

@@ -3,6 +3,7 @@
 //! A value comes from the command line, else from the environment (`FUNDUQ_…`), else from the TOML file that `--config`
 //! names, else from the default written here.
 
+mod doors;
 mod networks;
 mod rate;
 mod settings;
@@ -15,12 +16,13 @@ use std::path::{Path, PathBuf};
 
 use funduq_core::CoreSettings;
 
+pub use doors::{Enrolment, PresenterHeader, Reads};
 pub use networks::Networks;
 pub use rate::Rate;
 use settings::settings;
 pub use shown::{Shown, Source};
 pub use tls::FilePath;
-pub use values::{Bytes, Durability, Enrolment, Faults, InvalidValue, LogFormat, Origins, PublicUrl, Span};
+pub use values::{Bytes, Durability, Faults, InvalidValue, LogFormat, Origins, PublicUrl, Span};
 
 settings! {
     /// Where to listen: an IP address and a port; port 0 takes a free one.
@@ -36,7 +38,8 @@ settings! {
     /// Connects a provider with the demo agents, through the real link.
     @flag demo: bool = "false", "FUNDUQ_DEMO";
 
-    /// Who is given tickets: `open` (any key that asks) or `closed` (nobody).
+    /// Who is given tickets: `open` (any key that asks), `closed` (nobody), `allow-list` (the keys of a file), or `operator`
+    /// (any key for which an operator asks).
     enrolment: Enrolment = "open", "FUNDUQ_ENROLMENT";
 
     /// Lets anybody who reaches a public address enrol as a provider. Without it, open enrolment on an address
@@ -156,6 +159,27 @@ settings! {
 
     /// How many runs may be live in all; one more is refused with 503. Each holds its input until it ends.
     live_run_limit: usize = "100000", "FUNDUQ_LIVE_RUN_LIMIT";
+
+    /// The file of the keys that may serve where enrolment is `allow-list`: one a line. Read when it changes, and on SIGHUP.
+    allow_list: FilePath = "", "FUNDUQ_ALLOW_LIST";
+
+    /// The file of operators' tokens where enrolment is `operator`: a name and the token's SHA-256 a line, as `funduq token`
+    /// makes them. Read when it changes, and on SIGHUP.
+    operator_tokens: FilePath = "", "FUNDUQ_OPERATOR_TOKENS";
+
+    /// The file of callers' tokens: a name, the token's SHA-256 and the key that it stands for a line, as `funduq token` makes
+    /// them. Read when it changes, and on SIGHUP. Empty takes no tokens.
+    presenter_tokens: FilePath = "", "FUNDUQ_PRESENTER_TOKENS";
+
+    /// The header in which a trusted proxy says which key a caller has proven to it, as in `X-Funduq-Presenter`. From
+    /// everybody else it is ignored.
+    presenter_header: PresenterHeader = "", "FUNDUQ_PRESENTER_HEADER";
+
+    /// Whether callers may come without a proven key. `false` closes the doors and the reads to those without one.
+    @flag anonymous: bool = "true", "FUNDUQ_ANONYMOUS";
+
+    /// Who may read a thread that a chain has bound: `open` (whoever knows its id) or `parties` (its head and its provider).
+    reads: Reads = "open", "FUNDUQ_READS";
 }
 
 /// Why there is no configuration to start with.
@@ -180,11 +204,19 @@ pub enum ConfigError {
     /// Open enrolment on an address that is not loopback was not asked for by name.
     #[error(
         "listening on {listen} lets anybody who reaches it enrol as a provider: give --allow-public-enrolment to \
-         allow that, or --enrolment closed, or listen on 127.0.0.1"
+         allow that, or another --enrolment, or listen on 127.0.0.1"
     )]
     PublicEnrolment {
         /// The address.
         listen: SocketAddr,
+    },
+    /// A setting needs another beside it.
+    #[error("{name} needs {needed}")]
+    Needs {
+        /// The setting.
+        name: &'static str,
+        /// What it needs, and why.
+        needed: &'static str,
     },
     /// A limit is over what funduq can take.
     #[error("{name} is {value}, and at most {limit} can be taken")]
@@ -240,7 +272,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         let open = match self.enrolment {
             Enrolment::Open => true,
-            Enrolment::Closed => false,
+            Enrolment::Closed | Enrolment::AllowList | Enrolment::Operator => false,
         };
         if open && !self.listen.ip().is_loopback() && !self.allow_public_enrolment {
             return Err(ConfigError::PublicEnrolment { listen: self.listen });
@@ -254,6 +286,7 @@ impl Config {
             }
             _ => {}
         }
+        doors::check(self)?;
         let limits = [
             ("body-limit", self.body_limit, funduq_agui::MAX_INPUT_BYTES),
             ("link-event-limit", self.link_event_limit, funduq_agui::MAX_EVENT_BYTES),

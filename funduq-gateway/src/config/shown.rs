@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::{
-    Bytes, Durability, Enrolment, Faults, FilePath, LogFormat, Networks, Origins, PublicUrl, Rate, Span,
+    Bytes, Durability, Enrolment, Faults, FilePath, LogFormat, Networks, Origins, PresenterHeader, PublicUrl,
+    Rate, Reads, Span,
 };
 
 /// One setting in force.
@@ -122,8 +123,26 @@ impl Value for Enrolment {
         match self {
             Self::Open => "open",
             Self::Closed => "closed",
+            Self::AllowList => "allow-list",
+            Self::Operator => "operator",
         }
         .to_owned()
+    }
+}
+
+impl Value for Reads {
+    fn text(&self) -> String {
+        match self {
+            Self::Open => "open",
+            Self::Parties => "parties",
+        }
+        .to_owned()
+    }
+}
+
+impl Value for PresenterHeader {
+    fn text(&self) -> String {
+        self.get().map(ToString::to_string).unwrap_or_default()
     }
 }
 

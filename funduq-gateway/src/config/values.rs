@@ -107,27 +107,6 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..digits], text[digits..].trim_start())
 }
 
-/// Who is given tickets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Enrolment {
-    /// Any key that asks.
-    Open,
-    /// Nobody.
-    Closed,
-}
-
-impl FromStr for Enrolment {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        match text {
-            "open" => Ok(Self::Open),
-            "closed" => Ok(Self::Closed),
-            _ => Err(InvalidValue::new(text, "`open` or `closed`")),
-        }
-    }
-}
-
 /// What a commit of the record survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
@@ -294,7 +273,7 @@ macro_rules! read_from_files {
 
 pub(super) use read_from_files;
 
-read_from_files!(Span, Bytes, Enrolment, Durability, Faults, LogFormat, PublicUrl, Origins);
+read_from_files!(Span, Bytes, Durability, Faults, LogFormat, PublicUrl, Origins);
 
 #[cfg(test)]
 mod tests {

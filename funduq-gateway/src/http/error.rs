@@ -6,11 +6,12 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use funduq_agui::{InvalidInput, Problem};
 use funduq_core::{DoorError, StoreError};
-use http::header::{HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{HeaderName, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::json;
+use crate::presenters;
 
 /// A refusal, answered as `{"error": {"code", "message", "field"?, "retryAfterSeconds"?}}`.
 #[derive(Debug)]
@@ -23,13 +24,13 @@ struct Refusal {
     message: Cow<'static, str>,
     field: Option<String>,
     retry_after: Option<Duration>,
-    header: Option<(HeaderName, HeaderValue)>,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
-        Self(Box::new(Refusal { status, code, message, field: None, retry_after: None, header: None }))
+        Self(Box::new(Refusal { status, code, message, field: None, retry_after: None, headers: Vec::new() }))
     }
 
     /// Something in the request has the wrong shape.
@@ -59,9 +60,9 @@ impl ApiError {
         self
     }
 
-    /// A header that belongs to the status.
+    /// One more header that belongs to the status.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.0.header = Some((name, value));
+        self.0.headers.push((name, value));
         self
     }
 }
@@ -101,7 +102,7 @@ struct Fields<'a> {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Refusal { status, code, message, field, retry_after, header } = *self.0;
+        let Refusal { status, code, message, field, retry_after, headers } = *self.0;
         // Rounded up, so that nobody comes back too early.
         let seconds = retry_after.map(|wait| wait.as_millis().div_ceil(1000) as u64);
         let error = Fields { code, message: &message, field: field.as_deref(), retry_after_seconds: seconds };
@@ -109,8 +110,8 @@ impl IntoResponse for ApiError {
         if let Some(seconds) = seconds {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
-        if let Some((name, value)) = header {
-            response.headers_mut().insert(name, value);
+        for (name, value) in headers {
+            response.headers_mut().append(name, value);
         }
         response
     }
@@ -145,7 +146,7 @@ impl From<DoorError> for ApiError {
         let answer = Self::new(status, error.code(), error.to_string()).retry_after(retry_after);
         match error {
             DoorError::InvalidInput { field, problem } => answer.message(problem).at(field),
-            DoorError::PresenterRequired => answer.with(WWW_AUTHENTICATE, super::presenter::challenge()),
+            DoorError::PresenterRequired => presenters::challenge(answer),
             _ => answer,
         }
     }
@@ -207,6 +208,8 @@ mod tests {
     fn an_unknown_presenter_is_challenged() {
         let response = ApiError::from(DoorError::PresenterRequired).into_response();
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
-        assert!(response.headers().contains_key(WWW_AUTHENTICATE));
+        for challenge in ["www-authenticate", "accept-signature"] {
+            assert!(response.headers().contains_key(challenge), "{challenge}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::config::Origins;
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
 /// Request headers of the two protocols that a browser asks leave for.
-const REQUEST_HEADERS: [HeaderName; 7] = [
+const REQUEST_HEADERS: [HeaderName; 10] = [
     ACCEPT,
     AUTHORIZATION,
     CONTENT_TYPE,
@@ -31,6 +31,9 @@ const REQUEST_HEADERS: [HeaderName; 7] = [
     HeaderName::from_static("last-event-id"),
     HeaderName::from_static("a2a-version"),
     HeaderName::from_static("a2a-extensions"),
+    HeaderName::from_static("content-digest"),
+    HeaderName::from_static("signature-input"),
+    HeaderName::from_static("signature"),
 ];
 
 /// Lets pages of these origins in, and no others.

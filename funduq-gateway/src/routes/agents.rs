@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::view::Time;
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::http::presenter::Reader;
 use crate::http::{json, urls};
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -41,7 +42,7 @@ struct AgentView {
     agent_card_url: String,
 }
 
-async fn list(State(app): State<Arc<App>>, parts: Parts) -> Result<Response, ApiError> {
+async fn list(State(app): State<Arc<App>>, _: Reader, parts: Parts) -> Result<Response, ApiError> {
     let base = urls::base(&parts, &app.config.public_url, &app.listening);
     let records = app.funduq.agents().await?;
     let served: BTreeSet<_> = app.funduq.served().into_iter().map(|served| served.address).collect();

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::{Agent, Id};
-use crate::http::presenter::presenter;
+use crate::http::presenter::{self, Reader};
 use crate::http::{body, json, requests};
 use crate::limits::Permit;
 use crate::sse;
@@ -40,9 +40,10 @@ async fn run(
     body: Body,
 ) -> Result<Response, ApiError> {
     let permit = app.limits.stream(&parts)?;
-    let presenter = presenter(&parts)?;
+    let claim = app.presenters.read(&parts)?;
     let config = &app.config;
     let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
+    let presenter = presenter::settle(&app, claim, &body)?;
     let input = input(body).await?;
     let stream = app.funduq.agui().run(&agent, input, presenter).await?;
     Ok(stream_out(&app, stream, permit))
@@ -77,7 +78,18 @@ struct Created {
     thread_id: ThreadId,
 }
 
-async fn create_thread(State(app): State<Arc<App>>, Agent(agent): Agent) -> Result<Response, ApiError> {
+/// A request for a thread says nothing in its body, and some clients send an empty object all the same.
+const MAX_THREAD_BODY: usize = 4 << 10;
+
+async fn create_thread(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    parts: Parts,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let claim = app.presenters.read(&parts)?;
+    let body = body::read(&parts.headers, body, MAX_THREAD_BODY, app.config.body_timeout.get()).await?;
+    presenter::settle(&app, claim, &body)?;
     let thread_id = app.funduq.agui().create_thread(&agent).await?;
     Ok(json::answer(StatusCode::CREATED, &Created { thread_id }))
 }
@@ -93,12 +105,13 @@ async fn replay(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
     Id(RunPath { run }): Id<RunPath>,
+    Reader(reader): Reader,
     parts: Parts,
 ) -> Result<Response, ApiError> {
     let permit = app.limits.stream(&parts)?;
     let unknown = || DoorError::RunNotFound(run.clone());
-    let recorded =
-        app.funduq.run(&run).await?.filter(|recorded| recorded.agent == agent).ok_or_else(unknown)?;
+    let recorded = presenter::run(&app, &run, reader).await?;
+    let recorded = recorded.filter(|recorded| recorded.agent == agent).ok_or_else(unknown)?;
     let after = match parts.headers.get("last-event-id") {
         None => {
             app.readers.wait_for(&run).await;

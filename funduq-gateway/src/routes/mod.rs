@@ -14,15 +14,23 @@ mod view;
 
 use std::sync::Arc;
 
+use axum::extract::Request;
 use axum::{Router, middleware};
 
 use crate::app::App;
+use crate::http::peer::Peer;
 use crate::http::{origin, requests};
 use crate::link;
 
 /// Every route of the gateway.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let origins = app.config.cors_origins.clone();
+    let at_the_door = Arc::clone(&app);
+    let strip = move |mut request: Request| {
+        let peer = request.extensions().get::<Peer>().cloned();
+        at_the_door.presenters.strip(request.headers_mut(), peer.as_ref());
+        std::future::ready(request)
+    };
     let router = Router::new()
         .merge(agui::routes())
         .merge(a2a::routes())
@@ -37,5 +45,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(requests::not_found)
         .method_not_allowed_fallback(requests::method_not_allowed)
         .with_state(Arc::clone(&app));
-    origin::guard(router, &origins).layer(middleware::from_fn_with_state(app, requests::note))
+    let router = origin::guard(router, &origins).layer(middleware::map_request(strip));
+    router.layer(middleware::from_fn_with_state(app, requests::note))
 }

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::{Id, Page};
 use crate::http::json;
+use crate::http::presenter::{self, Reader};
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/runs/{run}", get(run)).route("/runs/{run}/events", get(events))
@@ -27,14 +28,18 @@ struct RunPath {
     run: RunId,
 }
 
-/// The run, which a caller may read who knows its id.
-async fn readable(app: &App, id: RunId) -> Result<Run, ApiError> {
-    let run = app.funduq.run(&id).await?;
+/// The run, if it is there for this reader.
+async fn readable(app: &App, id: RunId, reader: Reader) -> Result<Run, ApiError> {
+    let run = presenter::run(app, &id, reader.0).await?;
     run.ok_or_else(|| ApiError::from(DoorError::RunNotFound(id)).message("there is no such run here"))
 }
 
-async fn run(State(app): State<Arc<App>>, Id(path): Id<RunPath>) -> Result<Response, ApiError> {
-    let run = readable(&app, path.run).await?;
+async fn run(
+    State(app): State<Arc<App>>,
+    Id(path): Id<RunPath>,
+    reader: Reader,
+) -> Result<Response, ApiError> {
+    let run = readable(&app, path.run, reader).await?;
     Ok(json::answer(StatusCode::OK, &WholeRun::from(&run)))
 }
 
@@ -51,8 +56,9 @@ impl Item for NumberedEvent {
 async fn events(
     State(app): State<Arc<App>>,
     Id(path): Id<RunPath>,
+    reader: Reader,
     page: Page,
 ) -> Result<Response, ApiError> {
-    let run = readable(&app, path.run).await?;
+    let run = readable(&app, path.run, reader).await?;
     page::answer("events", page, |after, limit| app.funduq.run_events(&run.id, after, limit)).await
 }

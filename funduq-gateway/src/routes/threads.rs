@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::{Id, Page};
 use crate::http::json;
+use crate::http::presenter::{self, Reader};
 
 /// The most threads of a tree that are told.
 const MAX_TREE: usize = 1000;
@@ -34,17 +35,22 @@ struct ThreadPath {
     thread: ThreadId,
 }
 
-/// The thread, which a caller may read who knows its id.
-async fn readable(app: &App, id: ThreadId) -> Result<Thread, ApiError> {
+/// The thread, if it is there for this reader.
+async fn readable(app: &App, id: ThreadId, reader: Reader) -> Result<Thread, ApiError> {
     let thread = app.funduq.thread(&id).await?;
+    let thread = thread.filter(|thread| presenter::is_there(app, thread, reader.0));
     thread.ok_or_else(|| {
         let error = ApiError::from(DoorError::ThreadNotFound(id));
         error.message("there is no such thread here")
     })
 }
 
-async fn thread(State(app): State<Arc<App>>, Id(path): Id<ThreadPath>) -> Result<Response, ApiError> {
-    let thread = readable(&app, path.thread).await?;
+async fn thread(
+    State(app): State<Arc<App>>,
+    Id(path): Id<ThreadPath>,
+    reader: Reader,
+) -> Result<Response, ApiError> {
+    let thread = readable(&app, path.thread, reader).await?;
     Ok(json::answer(StatusCode::OK, &ThreadView::from(thread)))
 }
 
@@ -61,9 +67,10 @@ impl Item for ThreadMessage {
 async fn messages(
     State(app): State<Arc<App>>,
     Id(path): Id<ThreadPath>,
+    reader: Reader,
     page: Page,
 ) -> Result<Response, ApiError> {
-    let thread = readable(&app, path.thread).await?;
+    let thread = readable(&app, path.thread, reader).await?;
     page::answer("messages", page, |after, limit| app.funduq.thread_messages(&thread.id, after, limit)).await
 }
 
@@ -80,9 +87,10 @@ impl Item for Run {
 async fn runs(
     State(app): State<Arc<App>>,
     Id(path): Id<ThreadPath>,
+    reader: Reader,
     page: Page,
 ) -> Result<Response, ApiError> {
-    let thread = readable(&app, path.thread).await?;
+    let thread = readable(&app, path.thread, reader).await?;
     let skip = |after: u64| usize::try_from(after).unwrap_or(usize::MAX);
     page::answer("runs", page, |after, limit| app.funduq.thread_runs(&thread.id, skip(after), limit)).await
 }
@@ -95,8 +103,12 @@ struct Tree {
     truncated: bool,
 }
 
-async fn tree(State(app): State<Arc<App>>, Id(path): Id<ThreadPath>) -> Result<Response, ApiError> {
-    let mut found = vec![readable(&app, path.thread).await?];
+async fn tree(
+    State(app): State<Arc<App>>,
+    Id(path): Id<ThreadPath>,
+    reader: Reader,
+) -> Result<Response, ApiError> {
+    let mut found = vec![readable(&app, path.thread, reader).await?];
     let mut truncated = false;
     // Level by level, so that what is left out is what is farthest.
     let mut next = 0;
@@ -104,7 +116,8 @@ async fn tree(State(app): State<Arc<App>>, Id(path): Id<ThreadPath>) -> Result<R
         let room = MAX_TREE - found.len();
         let children = app.funduq.thread_children(&found[next].id, room + 1).await?;
         truncated |= children.len() > room;
-        found.extend(children.into_iter().take(room));
+        let children = children.into_iter().take(room);
+        found.extend(children.filter(|child| presenter::is_there(&app, child, reader.0)));
         next += 1;
     }
     let threads = found.into_iter().map(ThreadView::from).collect();

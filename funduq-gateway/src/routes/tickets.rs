@@ -7,12 +7,11 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
-use funduq_contract::{PublicKey, TicketIssued, TicketRequest};
+use funduq_contract::{TicketIssued, TicketRequest};
 use http::StatusCode;
 use http::request::Parts;
 
 use crate::app::App;
-use crate::config::Enrolment;
 use crate::http::error::ApiError;
 use crate::http::{body, json};
 
@@ -29,20 +28,9 @@ async fn issue(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Result<
         ApiError::bad_request("invalid_input", "", format!("no request for a ticket: {error}"))
     })?;
     app.limits.request_of_key(&request.public_key)?;
-    admit(app.config.enrolment, &request.public_key)?;
+    app.admission.admit(&parts.headers, &request.public_key)?;
     let ticket = app.funduq.issue_ticket(&request.public_key);
     tracing::info!(provider = %request.public_key.fingerprint(), "a ticket is issued");
     let expires_in_seconds = app.config.core().ticket_lifetime.as_secs();
     Ok(json::answer(StatusCode::CREATED, &TicketIssued { ticket, expires_in_seconds }))
-}
-
-/// The admission decision: whether this key may serve.
-fn admit(policy: Enrolment, _key: &PublicKey) -> Result<(), ApiError> {
-    match policy {
-        Enrolment::Open => Ok(()),
-        Enrolment::Closed => {
-            let message = "this funduq takes no new providers: its enrolment is closed";
-            Err(ApiError::new(StatusCode::FORBIDDEN, "enrolment_closed", message))
-        }
-    }
 }

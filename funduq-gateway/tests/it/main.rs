@@ -2,17 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands, and so may what it is helped by")]
 
+#[allow(unused_imports, reason = "each test binary uses its part of the support")]
 mod support;
 
 mod agui_refusals;
 mod agui_stream;
+mod delegation;
 mod demo;
+mod enrolment;
 mod limits;
 mod link_opening;
 mod link_talk;
 mod metrics;
 mod operator;
 mod origins;
+mod presenters;
 mod process;
 mod proxies;
 mod reads;

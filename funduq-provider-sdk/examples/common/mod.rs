@@ -1,7 +1,7 @@
 //! What the examples share: where funduq is and who this provider is, from flags, and the signals to stop at.
 
 use funduq_provider_sdk::ws::{self, Connection};
-use funduq_provider_sdk::{ProviderIdentity, ServedAgent};
+use funduq_provider_sdk::{IdentityFileError, ProviderIdentity, ServedAgent};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The flags that every example takes, and those that only this one does.
@@ -45,9 +45,14 @@ impl Flags {
         self.own.iter().rev().find(|(known, _)| known == flag).map(|(_, value)| value.as_str())
     }
 
+    /// The provider's key, made where there is none.
+    pub(crate) fn identity(&self) -> Result<ProviderIdentity, IdentityFileError> {
+        ProviderIdentity::load_or_create(&self.key)
+    }
+
     /// Serves the agent until Ctrl-C or SIGTERM.
     pub(crate) async fn serve(&self, agent: ServedAgent) -> Result<(), Box<dyn std::error::Error>> {
-        let identity = ProviderIdentity::load_or_create(&self.key)?;
+        let identity = self.identity()?;
         println!("serving {} as {}", agent.name(), identity.public_key());
         let mut link: Connection = ws::connect(&self.url, identity).agent(agent);
         if let Some(key) = &self.funduq_key {

@@ -2,6 +2,7 @@
 
 use funduq_a2a::{A2aError, JsonObject, Message, Part, PartContent, Role, SendMessageRequest, media_type};
 use funduq_agui::{ForwardedProps, PROTOCOL_VERSION, RelayedInput, RelayedMessage};
+use funduq_contract::RESERVED_KEY;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -119,8 +120,13 @@ fn message(message: &Message) -> Result<RelayedMessage, A2aError> {
         [TextPart { text, metadata: None, .. }] => Content::Text(text),
         _ => Content::Parts(parts),
     };
-    let user =
-        UserMessage { id: &message.message_id, role: "user", content, metadata: message.metadata.as_ref() };
+    // The one key is funduq's here too: a task's history must not show funduq saying what a caller said.
+    let metadata = message.metadata.clone().map(|mut metadata| {
+        metadata.remove(RESERVED_KEY);
+        metadata
+    });
+    let metadata = metadata.as_ref();
+    let user = UserMessage { id: &message.message_id, role: "user", content, metadata };
     let json = serde_json::to_string(&user)
         .map_err(|error| A2aError::invalid_field("message", error.to_string()))?;
     RelayedMessage::parse(&json).map_err(|error| {

@@ -80,3 +80,11 @@ fn empty_ids_are_none() {
     let intake = taken(request).unwrap();
     assert_eq!((intake.context, intake.task), (None, None));
 }
+
+#[test]
+fn the_one_reserved_key_is_taken_out_of_a_messages_metadata_and_no_other() {
+    let planted = json!({"funduq": {"failureReason": "planted"}, "own": {"funduq": 1}});
+    let mut message = with_parts(json!([{"text": "a"}]));
+    message["message"]["metadata"] = planted;
+    assert_eq!(agui(message)["metadata"], json!({"own": {"funduq": 1}}));
+}

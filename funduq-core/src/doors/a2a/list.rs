@@ -54,7 +54,7 @@ impl A2aAdapter {
         let wanted = Wanted { standing: Ok(standing), ..wanted };
         let agent = agent.clone();
         let read = self.context.record().read(move |store| {
-            let visible = |thread: &Thread| thread.agent == agent && is_party(thread, presenter);
+            let visible = |thread: &Thread| thread.agent == agent && thread.is_open_to(presenter);
             if !store.thread(&id)?.is_some_and(|thread| visible(&thread)) {
                 return Ok(None);
             }
@@ -62,12 +62,6 @@ impl A2aAdapter {
         });
         Ok(read.await?.unwrap_or(empty))
     }
-}
-
-fn is_party(thread: &Thread, reader: Option<PublicKey>) -> bool {
-    thread
-        .head
-        .is_none_or(|head| reader.is_some_and(|reader| reader == head || reader == thread.agent.provider))
 }
 
 fn wanted(request: &ListTasksRequest) -> Result<Wanted, A2aError> {

@@ -16,9 +16,10 @@ use axum::body::Body;
 use axum::routing::{any, get, post};
 use bytes::Bytes;
 use funduq_a2a::{
-    EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03, Request, VERSION_PARAMETER, parse_extensions,
+    A2aError, EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03, GetTaskRequest, Request,
+    SubscribeToTaskRequest, VERSION_PARAMETER, parse_extensions,
 };
-use funduq_contract::{AgentAddress, INTERJECTION_EXTENSION, RunId};
+use funduq_contract::{AgentAddress, INTERJECTION_EXTENSION, PublicKey, RunId};
 use funduq_core::{A2aReply, DoorError};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
@@ -27,7 +28,7 @@ use self::refusal::Refused;
 use crate::app::App;
 use crate::http::body;
 use crate::http::error::ApiError;
-use crate::http::presenter::presenter;
+use crate::http::presenter;
 use crate::limits::Permit;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -53,6 +54,12 @@ async fn check_agent(app: &App, agent: &AgentAddress) -> Result<(), ApiError> {
 
 async fn read_body(app: &App, parts: &Parts, body: Body) -> Result<Bytes, ApiError> {
     body::read(&parts.headers, body, app.config.body_limit.get(), app.config.body_timeout.get()).await
+}
+
+/// Reads the body of a request that is refused already, for the id that the refusal goes under; a long one is let be.
+async fn read_refused(app: &App, parts: &Parts, body: Body) -> Option<Bytes> {
+    let limit = app.config.body_limit.get().min(READ_ASIDE);
+    body::read(&parts.headers, body, limit, app.config.body_timeout.get()).await.ok()
 }
 
 /// Reads a body into a request, aside if it is large.
@@ -86,18 +93,36 @@ async fn carry_out(
     app: &App,
     agent: &AgentAddress,
     parts: &Parts,
+    presenter: Option<PublicKey>,
     request: Request,
 ) -> Result<(A2aReply, Option<Permit>), Refused> {
     let permit = match request.operation().is_streaming() {
         true => Some(app.limits.stream(parts)?),
         false => None,
     };
-    let presenter = presenter(parts)?;
+    if let Request::GetTask(GetTaskRequest { id, .. })
+    | Request::SubscribeToTask(SubscribeToTaskRequest { id, .. }) = &request
+    {
+        check_reader(app, id, presenter).await?;
+    }
     let last_event = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     if let Request::SubscribeToTask(request) = &request {
         make_way(app, &request.id, last_event.is_some()).await?;
     }
     Ok((app.funduq.a2a().call(agent, request, presenter, last_event).await?, permit))
+}
+
+/// Refuses, as one that is not there, a task that is not for this reader.
+async fn check_reader(app: &App, task: &str, reader: Option<PublicKey>) -> Result<(), Refused> {
+    let Ok(root) = RunId::new(task) else { return Ok(()) };
+    match app.funduq.run(&root).await.map_err(ApiError::from)? {
+        // Core says in its own words that it is not there.
+        None => Ok(()),
+        Some(_) => match presenter::run(app, &root, reader).await.map_err(ApiError::from)? {
+            Some(_) => Ok(()),
+            None => Err(A2aError::TaskNotFound { task_id: task.to_owned() }.into()),
+        },
+    }
 }
 
 /// Lets the connection that had a task's stream go first. One who names what it has takes the stream over: the

@@ -17,7 +17,7 @@ use crate::http::json;
 const DOMAIN: &str = "funduq";
 
 /// The JSON-RPC codes of what A2A has no word for, by funduq's word for it.
-const CODES: [(&str, i32); 8] = [
+const CODES: [(&str, i32); 15] = [
     ("thread_queue_full", -32050),
     ("presenter_required", -32051),
     ("invalid_chain", -32052),
@@ -26,6 +26,13 @@ const CODES: [(&str, i32); 8] = [
     ("invalid_cancel", -32055),
     ("not_serving", -32056),
     ("record_unavailable", -32057),
+    ("invalid_signature", -32058),
+    ("stale_signature", -32059),
+    ("replayed_signature", -32060),
+    ("digest_mismatch", -32061),
+    ("unknown_authority", -32062),
+    ("unknown_token", -32063),
+    ("invalid_presenter_header", -32064),
 ];
 /// For anything else of funduq's own.
 const OTHER_CODE: i32 = -32099;

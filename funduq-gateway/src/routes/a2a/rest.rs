@@ -17,7 +17,7 @@ use super::{carry_out, check_agent, echo_extensions, read, read_body, version_pa
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::Agent;
-use crate::http::json;
+use crate::http::{json, presenter};
 
 pub(super) async fn call(
     State(app): State<Arc<App>>,
@@ -31,9 +31,17 @@ pub(super) async fn call(
         Ok(route) => route,
         Err(miss) => return Ok(missed(&miss)),
     };
+    let claim = match app.presenters.read(&parts) {
+        Ok(claim) => claim,
+        Err(error) => return Ok(Refused::from(error).into_rest()),
+    };
     let body = match read_body(&app, &parts, body).await {
         Ok(body) => body,
         Err(error) => return Ok(unread_rest(error)),
+    };
+    let presenter = match presenter::settle(&app, claim, &body) {
+        Ok(presenter) => presenter,
+        Err(error) => return Ok(Refused::from(error).into_rest()),
     };
     let dialect = route.dialect();
     let version = version_parameter(&parts);
@@ -42,7 +50,7 @@ pub(super) async fn call(
         Ok(request) => request,
         Err(error) => return Ok(Refused::from(error).into_rest()),
     };
-    let mut answer = match carry_out(&app, &agent, &parts, request).await {
+    let mut answer = match carry_out(&app, &agent, &parts, presenter, request).await {
         Ok((A2aReply::Response(response), _)) => success(response.to_json_in(dialect), dialect),
         Ok((A2aReply::Stream(stream), permit)) => {
             stream::answer(&app, *stream, permit, Framing::Rest { dialect })

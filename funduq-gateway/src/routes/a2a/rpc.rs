@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use funduq_a2a::json_rpc::{self, Call, Id, Refusal};
 use funduq_a2a::{A2aError, Version};
-use funduq_contract::AgentAddress;
+use funduq_contract::{AgentAddress, PublicKey};
 use funduq_core::A2aReply;
 use http::StatusCode;
 use http::header::ACCEPT;
@@ -15,11 +15,11 @@ use http::request::Parts;
 
 use super::refusal::{Refused, unread_rpc};
 use super::stream::{self, Framing};
-use super::{carry_out, check_agent, echo_extensions, read, read_body, version_parameter};
+use super::{carry_out, check_agent, echo_extensions, read, read_body, read_refused, version_parameter};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::Agent;
-use crate::http::json;
+use crate::http::{json, presenter};
 
 pub(super) async fn call(
     State(app): State<Arc<App>>,
@@ -28,9 +28,20 @@ pub(super) async fn call(
     body: Body,
 ) -> Result<Response, ApiError> {
     check_agent(&app, &agent).await?;
+    let claim = match app.presenters.read(&parts) {
+        Ok(claim) => claim,
+        Err(error) => {
+            let body = read_refused(&app, &parts, body).await.unwrap_or_default();
+            return Ok(Refused::from(error).into_rpc(&json_rpc::id_of(&body)));
+        }
+    };
     let body = match read_body(&app, &parts, body).await {
         Ok(body) => body,
         Err(error) => return Ok(unread_rpc(error)),
+    };
+    let presenter = match presenter::settle(&app, claim, &body) {
+        Ok(presenter) => presenter,
+        Err(error) => return Ok(Refused::from(error).into_rpc(&json_rpc::id_of(&body))),
     };
     let version = Version::from_parameter(version_parameter(&parts).as_deref());
     let is_v03 = version == Ok(Version::V0_3);
@@ -40,16 +51,22 @@ pub(super) async fn call(
             return Ok(refuse(id.as_ref(), error.into(), is_v03 && wants_stream(&parts)));
         }
     };
-    let mut answer = answer(&app, &agent, &parts, call).await;
+    let mut answer = answer(&app, &agent, &parts, presenter, call).await;
     echo_extensions(&app, &agent, &parts, &mut answer).await;
     Ok(answer)
 }
 
-async fn answer(app: &Arc<App>, agent: &AgentAddress, parts: &Parts, call: Call) -> Response {
+async fn answer(
+    app: &Arc<App>,
+    agent: &AgentAddress,
+    parts: &Parts,
+    presenter: Option<PublicKey>,
+    call: Call,
+) -> Response {
     let dialect = call.dialect();
     let in_stream = call.version == Version::V0_3 && call.request.operation().is_streaming();
     let Call { id, request, .. } = call;
-    match (carry_out(app, agent, parts, request).await, &id) {
+    match (carry_out(app, agent, parts, presenter, request).await, &id) {
         (Err(refused), id) => refuse(id.as_ref(), refused, in_stream),
         // A notification is carried out and gets no answer.
         (Ok(_), None) => StatusCode::NO_CONTENT.into_response(),

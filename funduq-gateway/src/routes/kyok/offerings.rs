@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::json;
+use crate::http::presenter::Reader;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +33,7 @@ struct OfferingView {
     metadata: Option<RawObject>,
 }
 
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(super) async fn list(State(app): State<Arc<App>>, _: Reader) -> Result<Response, ApiError> {
     let mut served: BTreeMap<_, _> = app.funduq.served_llm().into_iter().collect();
     let known = app.funduq.llm_offerings().await?;
     let llm_offerings = known

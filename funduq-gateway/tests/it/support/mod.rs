@@ -2,11 +2,12 @@
 
 mod http;
 mod provider;
+mod signer;
 
 use std::ops::Deref;
 use std::time::Duration;
 
-use funduq_contract::{AgentAddress, Identity, RunId};
+use funduq_contract::{ActorChain, AgentAddress, Identity, RunId};
 use funduq_core::RunStatus;
 use funduq_gateway::{Config, Durability, Gateway};
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use tempfile::TempDir;
 
 pub(crate) use http::{Raw, client, events, request};
 pub(crate) use provider::{Closed, Provider, finished, started, ticket};
+pub(crate) use signer::{Fields, Heard, get_as, now, post, post_as, signed, signed_at};
 
 /// How long a test waits for what has to come.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
@@ -120,6 +122,15 @@ pub(crate) fn input(text: &str) -> Value {
 /// A run input that says `text` on a thread.
 pub(crate) fn input_on(thread: &str, text: &str) -> Value {
     json!({ "threadId": thread, "runId": "new", "messages": [{ "id": "m1", "role": "user", "content": text }] })
+}
+
+/// A run input that presents a chain on a thread, with whatever else in the bag.
+pub(crate) fn chained(thread: &str, text: &str, chain: &ActorChain, more: Value) -> Value {
+    let mut bag = json!({ "actorChain": chain });
+    bag.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let mut input = input_on(thread, text);
+    input["forwardedProps"] = bag;
+    input
 }
 
 /// The address of an agent of nobody who is here.

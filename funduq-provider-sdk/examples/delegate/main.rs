@@ -1,21 +1,24 @@
 //! An agent that hands its work to another agent over A2A and says what comes back:
-//! `delegate --to CARD_BASE [--bearer TOKEN] [--name AGENT] [--url URL] [--key FILE] [--funduq-key KEY]`.
+//! `delegate --to CARD_BASE [--name AGENT] [--url URL] [--key FILE] [--funduq-key KEY]`.
 //!
 //! `CARD_BASE` is what the other agent's card is below, such as `http://127.0.0.1:8787/a2a/KEY/echo`. A run that came with a
 //! responsibility chain is handed on with this provider's own hop at its end; funduq then has to know who presents it,
-//! which is what `--bearer` is for.
+//! so every request is signed with the provider's key.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod signed;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use a2a::{Message, Part, Role, SendMessageRequest, StreamResponse, TaskState};
 use a2a_client::agent_card::AgentCardResolver;
-use a2a_client::auth::AuthInterceptor;
 use a2a_client::{A2AClient, A2AClientFactory, Transport};
 use funduq_provider_sdk::{AgentError, AgentResult, RunContext, ServedAgent, agent_fn};
 use futures_util::StreamExt;
+
+use signed::SignedJsonRpc;
 
 struct Delegate {
     client: A2AClient<Box<dyn Transport>>,
@@ -77,14 +80,12 @@ fn text_of(parts: &[Part]) -> String {
 async fn main() {
     let serve = async {
         rustls::crypto::ring::default_provider().install_default().map_err(|_| "TLS is set up already")?;
-        let flags = common::Flags::read(&["--to", "--bearer", "--name"])?;
+        let flags = common::Flags::read(&["--to", "--name"])?;
         let to = flags.get("--to").ok_or("--to says where the other agent is")?;
         let card = AgentCardResolver::new(None).resolve(to).await?;
-        let mut factory = A2AClientFactory::builder();
-        if let Some(token) = flags.get("--bearer") {
-            factory = factory.with_interceptor(Arc::new(AuthInterceptor::bearer(token)));
-        }
-        let client = factory.build().create_from_card(&card).await?;
+        let signed = Arc::new(SignedJsonRpc(flags.identity()?));
+        let client = A2AClientFactory::builder().no_defaults().register(signed).build();
+        let client = client.create_from_card(&card).await?;
         let delegate = Arc::new(Delegate { client, contexts: Mutex::default() });
         let agent = agent_fn(move |run| {
             let delegate = delegate.clone();

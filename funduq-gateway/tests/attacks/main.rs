@@ -1,0 +1,17 @@
+//! The attack suite: each test is one attack, tried over a real socket and refused with its named error, while other callers
+//! go on as if nothing had been.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands, and so may what it is helped by")]
+
+#[path = "../it/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "each test binary uses its part of the support")]
+mod support;
+
+mod chains;
+mod ground;
+mod names;
+mod proofs;
+mod requests;
+mod signatures;
+mod threads;
+mod tickets;
