@@ -6,9 +6,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The flags that every example takes, and those that only this one does.
 pub(crate) struct Flags {
-    url: String,
+    pub(crate) url: String,
     key: String,
-    funduq_key: Option<String>,
+    pub(crate) funduq_key: Option<String>,
     own: Vec<(String, String)>,
 }
 
@@ -58,12 +58,16 @@ impl Flags {
         if let Some(key) = &self.funduq_key {
             link = link.pin(key.parse()?);
         }
-        let mut terminated = signal(SignalKind::terminate())?;
-        let stop = async {
-            tokio::select! { _ = tokio::signal::ctrl_c() => {}, _ = terminated.recv() => {} }
-        };
-        Ok(link.run_until(stop).await?)
+        Ok(link.run_until(asked_to_stop()?).await?)
     }
+}
+
+/// Ready at Ctrl-C or SIGTERM.
+pub(crate) fn asked_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! { _ = tokio::signal::ctrl_c() => {}, _ = terminated.recv() => {} }
+    })
 }
 
 /// Ends the process with an error that a person can read.

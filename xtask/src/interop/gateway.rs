@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::shell;
 
@@ -48,7 +49,7 @@ impl Gateway {
         shell::announce(&command);
         let mut child = without_configuration(&mut command).spawn().context("starting the gateway")?;
         let lines = child.stdout.take().context("the gateway's standard output is piped")?;
-        match ready_line(lines, file) {
+        match announced::<Ready>(lines, file, "ready") {
             Ok(ready) => {
                 println!("the gateway listens on {}", ready.url);
                 Ok(Gateway { child, ready })
@@ -95,26 +96,30 @@ pub(crate) fn without_configuration(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Copies the gateway's output to the log for as long as it lasts, and answers with the ready line.
-fn ready_line(stdout: ChildStdout, mut log: File) -> Result<Ready> {
+/// Copies a child's output to the log for as long as it lasts, and answers with what its line `{word} {…}` says.
+pub(crate) fn announced<T: DeserializeOwned + Send + 'static>(
+    stdout: ChildStdout,
+    mut log: File,
+    word: &'static str,
+) -> Result<T> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(std::io::Result::ok) {
             let _ = writeln!(log, "{line}");
-            if let Some(ready) = parse(&line) {
-                let _ = sender.send(ready);
+            if let Some(said) = parse(&line, word) {
+                let _ = sender.send(said);
             }
         }
     });
     match receiver.recv_timeout(START_LIMIT) {
-        Ok(ready) => ready,
-        Err(mpsc::RecvTimeoutError::Timeout) => bail!("no line `ready {{…}}` within {START_LIMIT:?}"),
-        Err(mpsc::RecvTimeoutError::Disconnected) => bail!("it ended without a line `ready {{…}}`"),
+        Ok(said) => said,
+        Err(mpsc::RecvTimeoutError::Timeout) => bail!("no line `{word} {{…}}` within {START_LIMIT:?}"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => bail!("it ended without a line `{word} {{…}}`"),
     }
 }
 
-fn parse(line: &str) -> Option<Result<Ready>> {
-    let json = line.strip_prefix("ready ")?;
+fn parse<T: DeserializeOwned>(line: &str, word: &str) -> Option<Result<T>> {
+    let json = line.strip_prefix(word)?.strip_prefix(' ')?;
     Some(serde_json::from_str(json).with_context(|| format!("reading the line {line:?}")))
 }
 
@@ -124,12 +129,12 @@ mod tests {
 
     #[test]
     fn the_ready_line_is_found_among_lines_for_people() {
-        assert!(parse("AG-UI: curl -N http://127.0.0.1:1/agui/0/echo").is_none());
+        assert!(parse::<Ready>("AG-UI: curl -N http://127.0.0.1:1/agui/0/echo", "ready").is_none());
         let line = r#"ready {"url":"http://127.0.0.1:1","funduqKey":"ab","aguiUrl":"u","agentCardUrl":"c","more":1}"#;
-        let ready = parse(line).unwrap().unwrap();
+        let ready: Ready = parse(line, "ready").unwrap().unwrap();
         assert_eq!(ready.url, "http://127.0.0.1:1");
         assert_eq!(ready.funduq_key, "ab");
-        assert!(parse("ready soon").unwrap().is_err());
+        assert!(parse::<Ready>("ready soon", "ready").unwrap().is_err());
     }
 
     #[test]

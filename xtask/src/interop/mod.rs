@@ -4,6 +4,7 @@ mod absent;
 mod cargo;
 mod gateway;
 mod node;
+mod parties;
 mod python;
 mod roster;
 mod suite;
@@ -14,14 +15,16 @@ use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
 use gateway::Gateway;
+use parties::Parties;
 use suite::Environment;
 
 /// Runs the named suites, or all of them, and tells at the end which failed: one failing suite does not hide another.
 pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let suites = suite::select(workspace, names)?;
     let funduq = workspace.build(&["--package", "funduq-gateway", "--bin", "funduq"])?;
-    let leaver =
-        workspace.build(&["--package", "funduq-provider-sdk", "--features", "ws", "--example", "echo"])?;
+    let example =
+        |name| workspace.build(&["--package", "funduq-provider-sdk", "--features", "ws", "--example", name]);
+    let (leaver, lending) = (example("echo")?, example("kyok_parties")?);
     for suite in &suites {
         suite.prepare()?;
     }
@@ -30,7 +33,8 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let log = workspace.interop_scratch().join("gateway.log");
     let gateway = Gateway::start(&funduq, scratch.path(), &log)?;
     let absent = absent::register_and_leave(&leaver, scratch.path(), gateway.ready())?;
-    let environment = Environment::of(gateway.ready(), &absent);
+    let parties = Parties::start(&lending, scratch.path(), gateway.ready())?;
+    let environment = Environment::of(gateway.ready(), &absent, &parties);
 
     let mut failures = Vec::new();
     for suite in &suites {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::gateway::Ready;
+use super::parties::Parties;
 use super::roster::Agent;
 use super::{cargo, node, python};
 use crate::workspace::Workspace;
@@ -97,13 +98,14 @@ impl Kind {
 pub(crate) struct Environment(Vec<(&'static str, String)>);
 
 impl Environment {
-    pub(crate) fn of(ready: &Ready, absent: &Agent) -> Self {
+    pub(crate) fn of(ready: &Ready, absent: &Agent, parties: &Parties) -> Self {
         Environment(vec![
             ("FUNDUQ_URL", ready.url.clone()),
             ("FUNDUQ_AGUI_URL", ready.agui_url.clone()),
             ("FUNDUQ_CARD_URL", ready.agent_card_url.clone()),
             ("FUNDUQ_OFFLINE_AGUI_URL", absent.agui_url.clone()),
             ("FUNDUQ_OFFLINE_CARD_URL", absent.agent_card_url.clone()),
+            ("FUNDUQ_KYOK_PARTIES", parties.said().to_string()),
         ])
     }
 
