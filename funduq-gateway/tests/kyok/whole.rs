@@ -17,7 +17,6 @@ async fn whole(chunks: &[Value]) -> reqwest::Response {
         asked.end();
     });
     drop(spender);
-    drop(spender);
     gateway.stop().await;
     answer
 }
