@@ -64,6 +64,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(any(test, feature = "arbitrary"))]
+pub mod arbitrary;
 mod capabilities;
 mod check;
 pub mod event;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
-use super::arbitrary::{Reach, of};
+use crate::arbitrary::{Reach, of};
 use crate::wire::Wire;
 use crate::{Event, RelayedEvent, RelayedInput, RelayedMessage, RelayedResume, RunAgentInput, RunFold};
 

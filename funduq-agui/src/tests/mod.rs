@@ -1,6 +1,5 @@
 //! Properties of the whole crate, over random JSON made from the wire tables.
 
-mod arbitrary;
 mod hostile;
 mod round_trip;
 mod tables;

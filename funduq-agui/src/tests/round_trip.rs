@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::arbitrary::{Reach, of};
+use crate::arbitrary::{Reach, of};
 use crate::message::Message;
 use crate::wire::Wire;
 use crate::{

@@ -5,6 +5,7 @@
 mod answers;
 mod authority;
 mod bench;
+mod bytes;
 mod contract;
 mod figures;
 mod kyok;

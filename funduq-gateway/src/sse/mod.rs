@@ -2,6 +2,8 @@
 
 pub(crate) mod frame;
 mod readers;
+#[cfg(test)]
+mod tests;
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -7,12 +7,15 @@ mod support;
 
 mod agui_refusals;
 mod agui_stream;
+mod bytes;
 mod delegation;
 mod demo;
 mod enrolment;
 mod limits;
 mod link_opening;
 mod link_talk;
+#[cfg(target_os = "linux")]
+mod memory;
 mod metrics;
 mod operator;
 mod origins;

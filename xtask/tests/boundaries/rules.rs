@@ -16,8 +16,12 @@ struct Allowance {
 /// A wire crate holds shapes and nothing that runs.
 const WIRE: Option<&[&str]> = Some(&["schemars", "serde", "serde_json", "thiserror"]);
 
+/// The same, and what its feature `arbitrary` makes random events with, which only tests turn on.
+const WIRE_AND_ARBITRARY: Option<&[&str]> =
+    Some(&["proptest", "schemars", "serde", "serde_json", "thiserror"]);
+
 const HOUSE: &[Allowance] = &[
-    Allowance { name: "funduq-agui", house: &[], tests: &[], outside: WIRE },
+    Allowance { name: "funduq-agui", house: &[], tests: &[], outside: WIRE_AND_ARBITRARY },
     Allowance { name: "funduq-a2a", house: &[], tests: &[], outside: WIRE },
     Allowance { name: "funduq-contract", house: &["funduq-agui"], tests: &[], outside: None },
     Allowance { name: "funduq-vectors", house: &["funduq-contract"], tests: &[], outside: None },

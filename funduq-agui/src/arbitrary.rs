@@ -1,23 +1,38 @@
-//! Random JSON texts of a kind: valid by the tolerant reading, with unknown members,
-//! unknown union members, text beyond ASCII and numbers at the edges.
+//! Random JSON texts that are valid by the tolerant reading, with unknown members, unknown union members, text beyond
+//! ASCII and numbers at the edges, for tests of whatever carries events (feature `arbitrary`).
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use crate::json;
-use crate::wire::{Kind, Shape, Union};
+use crate::wire::{Kind, Shape, Union, Wire};
+use crate::{Event, EventType};
+
+/// Texts of events of this type, whatever bytes JSON has for them; of [`EventType::Unknown`], events of a later version.
+pub fn event(event_type: EventType) -> BoxedStrategy<String> {
+    let Kind::Union(events) = &Event::KIND else { unreachable!("an event is a member of a union") };
+    let tag = events.tag.as_str();
+    match events.members.iter().find(|(name, _)| name.as_str() == event_type.as_str()) {
+        Some((name, shape)) => shaped(shape, Some((tag, json::encode(name.as_str()))), Reach::Any),
+        None => object(vec![(tag.to_owned(), Just("\"FUTURE\"".to_owned()).boxed())], Reach::Any),
+    }
+}
 
 /// How far a text may go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// Only what Rust strings and serde_json's numbers can hold.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "only this crate's own tests read what they make as types")
+    )]
     Typed,
     /// Also half surrogate pairs and numbers of any size.
     Any,
 }
 
 /// Texts of this kind.
-pub(super) fn of(kind: &'static Kind, reach: Reach) -> BoxedStrategy<String> {
+pub(crate) fn of(kind: &'static Kind, reach: Reach) -> BoxedStrategy<String> {
     match kind {
         Kind::Any => any_json(reach),
         Kind::NotNull => any_json(reach).prop_filter("not null", |json| json != "null").boxed(),
@@ -46,7 +61,7 @@ fn member(union: &'static Union, reach: Reach) -> BoxedStrategy<String> {
 }
 
 /// An object of a shape: the required members, some of the others, and unknown ones.
-pub(super) fn shaped(
+pub(crate) fn shaped(
     shape: &'static Shape,
     tag: Option<(&'static str, String)>,
     reach: Reach,
