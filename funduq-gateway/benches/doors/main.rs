@@ -1,0 +1,99 @@
+//! What funduq's doors cost: each figure of a run through the gateway and a provider on the WebSocket link beside the
+//! same figure of a server without a relay, taken by the same client in the same run. Prints a table, or with `--json`
+//! one object for `cargo xtask bench`; words after that choose among `agui`, `callers`, `a2a` and `listing`.
+//!
+//! Everything runs in one process, so that two cores are shared by servers, provider and client alike.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a measurement that cannot go on has nothing better to do than to stop"
+)]
+
+mod a2a;
+mod agui;
+mod callers;
+mod client;
+mod house;
+mod listing;
+
+use std::time::{Duration, Instant};
+
+/// One figure, and what it is held to.
+struct Figure {
+    name: &'static str,
+    value: f64,
+    limit: Limit,
+}
+
+#[derive(Clone, Copy)]
+enum Limit {
+    /// It stands for itself.
+    None,
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Figure {
+    fn new(name: &'static str, value: f64) -> Self {
+        Self { name, value, limit: Limit::None }
+    }
+
+    fn at_least(self, limit: f64) -> Self {
+        Self { limit: Limit::AtLeast(limit), ..self }
+    }
+
+    fn at_most(self, limit: f64) -> Self {
+        Self { limit: Limit::AtMost(limit), ..self }
+    }
+
+    fn limit(&self) -> String {
+        let (words, limit, holds) = match self.limit {
+            Limit::None => return String::new(),
+            Limit::AtLeast(limit) => ("at least", limit, self.value >= limit),
+            Limit::AtMost(limit) => ("at most", limit, self.value <= limit),
+        };
+        format!("  {words} {limit}{}", if holds { "" } else { "  MISSED" })
+    }
+}
+
+/// The middle one of some times, in milliseconds.
+fn p50(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1000.0
+}
+
+/// How often something happens a second that happened so often since then.
+fn rate(count: usize, since: Instant) -> f64 {
+    count as f64 / since.elapsed().as_secs_f64()
+}
+
+#[tokio::main]
+async fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let json = words.iter().any(|word| word == "--json");
+    let chosen: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
+    let wanted = |name: &str| chosen.is_empty() || chosen.contains(&name);
+    let mut figures = Vec::new();
+    // What memory costs is measured before anything else has grown it.
+    if wanted("callers") {
+        figures.extend(callers::measure().await);
+    }
+    if wanted("agui") {
+        figures.extend(agui::measure().await);
+    }
+    if wanted("a2a") {
+        figures.extend(a2a::measure().await);
+    }
+    if wanted("listing") {
+        figures.extend(listing::measure().await);
+    }
+    if json {
+        let object: serde_json::Map<_, _> =
+            figures.iter().map(|figure| (figure.name.to_owned(), figure.value.into())).collect();
+        println!("{}", serde_json::Value::from(object));
+        return;
+    }
+    for figure in &figures {
+        println!("{:<46} {:>12.3}{}", figure.name, figure.value, figure.limit());
+    }
+}
