@@ -2,3 +2,7 @@
 -- one that was answered, so that a lineage's tail is known without a look at any other run.
 UPDATE runs SET waiting = 2
 WHERE id IN (SELECT answers_run_id FROM runs WHERE answers_run_id IS NOT NULL);
+
+-- Most runs are their own root, and those are found by their id.
+DROP INDEX runs_by_root;
+CREATE INDEX runs_by_root ON runs (root_run_id, no) WHERE root_run_id <> id;

@@ -48,7 +48,11 @@ pub(super) fn runs(
 }
 
 pub(super) fn lineage(db: &Connection, root: &RunId) -> Result<Vec<Run>, StoreError> {
-    list(db, &format!("{RUN} WHERE root_run_id = ?1 ORDER BY runs.no"), [root.as_str()], run_row)
+    let mut runs =
+        list(db, &format!("{RUN} WHERE runs.id = ?1 AND root_run_id = ?1"), [root.as_str()], run_row)?;
+    let later = format!("{RUN} WHERE root_run_id = ?1 AND root_run_id <> runs.id ORDER BY runs.no");
+    runs.extend(list(db, &later, [root.as_str()], run_row)?);
+    Ok(runs)
 }
 
 pub(super) fn waiting(db: &Connection, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {

@@ -1,6 +1,6 @@
 //! Writing to SQLite: a group of operations in one transaction, each in a savepoint of its own where needed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{RunId, ThreadId};
@@ -70,7 +70,17 @@ impl WriterConnection {
         self.db.execute_batch("BEGIN IMMEDIATE")?;
         let mut results = Vec::with_capacity(group.len());
         let mut touched = Vec::new();
+        let ends = group.iter().filter_map(|write| match write {
+            Write::Settle(settle) => Some(&settle.run),
+            _ => None,
+        });
+        let ending: HashSet<&RunId> = ends.collect();
         for write in group {
+            if matches!(write, Write::Status { run, .. } if ending.contains(run)) {
+                // Its end, later in the same commit, is all that anybody can ever read of it.
+                results.push(Ok(()));
+                continue;
+            }
             // Operations check before they write, so that a conflict has written nothing.
             match self.apply(write, &mut touched) {
                 Ok(()) => results.push(Ok(())),
