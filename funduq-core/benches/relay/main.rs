@@ -208,6 +208,15 @@ struct Figure {
     commits: u64,
 }
 
+impl Figure {
+    fn print(&self) {
+        println!(
+            "{:>7} {:>14} {:>10.0} {:>10.0} {:>10.0} {:>9} {:>16.0}",
+            self.at_once, self.events_a_run, self.events, self.runs, self.rows, self.commits, self.ceiling
+        );
+    }
+}
+
 async fn measure(at_once: usize, events_a_run: usize, runs: usize) -> Figure {
     let world = Arc::new(world(events_a_run).await);
     drive(&world, at_once, (runs / 10).max(at_once)).await;
@@ -248,19 +257,28 @@ const IDLE: usize = 10_000;
 #[tokio::main]
 async fn main() {
     let json = std::env::args().any(|arg| arg == "--json");
+    let numbers: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    if let [at_once, events_a_run, runs] = numbers[..] {
+        // One row alone, for a profiler to look at.
+        return measure(at_once, events_a_run, runs).await.print();
+    }
     // First of all, while the process holds nothing else.
     let idle = idle::hold(IDLE).await;
     if !json {
         println!("{IDLE} idle links: {:.0} MiB; {IDLE} open threads: {:.0} MiB", idle.links, idle.threads);
     }
+    let long = [(1, 200), (10, 2_000), (16, 4_000), (100, 4_000), (1_000, 4_000)].map(|of| (of, 104));
+    let short = [(1, 1_000), (10, 10_000), (16, 20_000), (100, 20_000), (1_000, 20_000)].map(|of| (of, 5));
     let mut figures = Vec::new();
-    for (at_once, events_a_run, runs) in
-        [(1, 104, 200), (10, 104, 2_000), (16, 104, 4_000), (100, 104, 4_000), (1_000, 104, 4_000)]
-    {
-        figures.push(measure(at_once, events_a_run, runs).await);
+    if !json {
+        println!("at once  events a run   events/s     runs/s     rows/s   commits   ceiling rows/s");
     }
-    for (at_once, runs) in [(1, 1_000), (10, 10_000), (16, 20_000), (100, 20_000), (1_000, 20_000)] {
-        figures.push(measure(at_once, 5, runs).await);
+    for ((at_once, runs), events_a_run) in long.into_iter().chain(short) {
+        let figure = measure(at_once, events_a_run, runs).await;
+        if !json {
+            figure.print();
+        }
+        figures.push(figure);
     }
     let first = first_event().await;
     if json {
@@ -288,19 +306,6 @@ async fn main() {
         });
         println!("{object}");
         return;
-    }
-    println!("at once  events a run   events/s     runs/s     rows/s   commits   ceiling rows/s");
-    for figure in &figures {
-        println!(
-            "{:>7} {:>14} {:>10.0} {:>10.0} {:>10.0} {:>9} {:>16.0}",
-            figure.at_once,
-            figure.events_a_run,
-            figure.events,
-            figure.runs,
-            figure.rows,
-            figure.commits,
-            figure.ceiling
-        );
     }
     println!("first event, one at a time: p50 {first:.3} ms");
 }
