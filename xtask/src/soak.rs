@@ -12,6 +12,9 @@ pub(crate) struct Args {
     /// How many minutes the load lasts.
     #[arg(long, default_value_t = 1.0)]
     minutes: f64,
+    /// Measures instead what 10,000 idle links and 2,000 streams cost.
+    #[arg(long)]
+    idle: bool,
 }
 
 /// Builds it as the tests are built, so that CI compiles nothing twice, and runs it.
@@ -29,10 +32,13 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         "soak",
     ]);
     command.args(["--", "--minutes", &args.minutes.to_string()]);
+    if args.idle {
+        command.arg("--idle");
+    }
     shell::run(&mut command)
 }
 
 /// The same as a step of CI.
 pub(crate) fn ci(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Args { minutes: 1.0 })
+    run(workspace, &Args { minutes: 1.0, idle: false })
 }

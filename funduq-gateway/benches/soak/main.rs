@@ -1,11 +1,12 @@
 //! A soak: a gateway of its own as a process, mixed callers on both doors, providers that come and go, slow readers and such
 //! that vanish. At the end the record, the metrics and what the callers saw say the same, and the process holds what it held
-//! before. `--minutes N` says for how long.
+//! before. `--minutes N` says for how long. With `--idle` it measures instead what links and streams cost that are merely there.
 
 #![expect(clippy::unwrap_used, reason = "a soak that cannot go on has nothing better to do than to stop")]
 
 mod callers;
 mod gateway;
+mod idle;
 mod ledger;
 mod providers;
 mod watch;
@@ -31,7 +32,13 @@ const GROWTH_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
 fn main() {
     let minutes = minutes().unwrap_or(1.0);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(soak(Duration::from_secs_f64(minutes * 60.0)));
+    drop(rustls::crypto::ring::default_provider().install_default());
+    runtime.block_on(async {
+        match std::env::args().any(|argument| argument == "--idle") {
+            true => idle::measure().await,
+            false => soak(Duration::from_secs_f64(minutes * 60.0)).await,
+        }
+    });
 }
 
 fn minutes() -> Option<f64> {
@@ -40,7 +47,6 @@ fn minutes() -> Option<f64> {
 }
 
 async fn soak(length: Duration) {
-    drop(rustls::crypto::ring::default_provider().install_default());
     let gateway = Gateway::start().await;
     let before = gateway.settled(|figures| figures.is_idle()).await;
     let held_before = Holding::of(gateway.id());
