@@ -2,6 +2,7 @@
 
 mod admin;
 mod care;
+mod variables;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -187,6 +188,9 @@ fn show(file: Option<PathBuf>, options: Options, matches: &ArgMatches) -> anyhow
         };
         println!("{} = {} # {source}", shown.name, shown.value);
     }
+    for told in variables::strangers(&Cli::command(), variables::names()) {
+        println!("# {told}");
+    }
     Ok(config.check()?)
 }
 
@@ -194,6 +198,9 @@ fn serve(file: Option<PathBuf>, options: Options) -> anyhow::Result<()> {
     let (config, _) = in_force(file.as_ref(), options)?;
     config.check()?;
     logs::start(&config.log, config.log_format).context("the log filter")?;
+    for told in variables::strangers(&Cli::command(), variables::names()) {
+        tracing::warn!("{told}");
+    }
     runtime()?.block_on(serve::serve(config))
 }
 

@@ -20,6 +20,7 @@ pub use doors::{Enrolment, PresenterHeader, Reads};
 pub use networks::Networks;
 pub use rate::Rate;
 use settings::settings;
+pub(crate) use shown::unknown;
 pub use shown::{Shown, Source};
 pub use tls::FilePath;
 pub use values::{Bytes, Durability, Faults, InvalidValue, LogFormat, Origins, PublicUrl, Span};
@@ -145,7 +146,7 @@ settings! {
     /// How many requests of one address may come at once after a pause.
     peer_request_burst: u32 = "500", "FUNDUQ_PEER_REQUEST_BURST";
 
-    /// How often one key may ask, whether it presents itself or wants tickets, or `none`; more is refused with 429.
+    /// How often one key may ask that callers prove, or `none`; more is refused with 429, wherever they come from.
     key_request_rate: Rate = "100/s", "FUNDUQ_KEY_REQUEST_RATE";
 
     /// How many requests of one key may come at once after a pause.

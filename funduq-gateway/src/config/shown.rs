@@ -179,7 +179,7 @@ impl Value for Origins {
 }
 
 /// What is said of a name that is no setting's.
-pub(super) fn unknown(name: &str, known: &[&'static str]) -> String {
+pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
     let near = known.iter().map(|known| (strsim::damerau_levenshtein(name, known), known)).min();
     match near {
         Some((distance, near)) if distance <= 2.max(name.len() / 3) => {

@@ -187,7 +187,8 @@ impl Limits {
         }
     }
 
-    /// Lets one request of a key pass: a presenter's, or one for a provider's ticket.
+    /// Lets one request of a key pass, which has to be proven: a key that is only named is anybody's word, and would be
+    /// anybody's to exhaust.
     ///
     /// # Errors
     /// 429 when there are too many.

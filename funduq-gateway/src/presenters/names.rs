@@ -136,7 +136,7 @@ mod tests {
     fn behind_a_proxy_the_public_address_counts_and_the_path_that_the_proxy_took_off() {
         let public = target("https", "relay.example", "/funduq/a");
         let asked = |host| targets("https://relay.example/funduq", "127.0.0.1:8787", host, None);
-        assert_eq!(asked("relay.example"), [public.clone()]);
+        assert_eq!(asked("relay.example"), std::slice::from_ref(&public));
         assert_eq!(asked("127.0.0.1:8787"), [public, target("http", "127.0.0.1:8787", "/a")]);
     }
 

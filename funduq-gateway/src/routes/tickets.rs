@@ -27,7 +27,6 @@ async fn issue(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Result<
     let request: TicketRequest = serde_json::from_slice(&body).map_err(|error| {
         ApiError::bad_request("invalid_input", "", format!("no request for a ticket: {error}"))
     })?;
-    app.limits.request_of_key(&request.public_key)?;
     app.admission.admit(&parts.headers, &request.public_key)?;
     let ticket = app.funduq.issue_ticket(&request.public_key);
     tracing::info!(provider = %request.public_key.fingerprint(), "a ticket is issued");

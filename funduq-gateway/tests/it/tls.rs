@@ -1,13 +1,16 @@
 //! HTTPS by the gateway itself: both versions of HTTP, links, and a certificate that is replaced under way.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use funduq_gateway::{Config, Gateway, StartError};
-use funduq_provider_sdk::{ProviderIdentity, demo, ws};
+use funduq_provider_sdk::{ProviderIdentity, ServedAgent, agent_fn, demo, ws};
+use futures_util::StreamExt;
 use http::Version;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use reqwest::{Certificate, Client};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use crate::support::{TestGateway, client, config, events, input};
 
@@ -82,6 +85,49 @@ async fn a_new_certificate_is_for_new_connections_and_cuts_none() {
     assert!(trusting(&second).build().unwrap().get(&url).send().await.is_ok());
     assert!(fresh().get(&url).send().await.is_err(), "the old one is not shown any more");
     assert!(kept.get(&url).send().await.unwrap().status().is_success(), "this connection began with it");
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_reload_drops_no_stream_and_no_link() {
+    let files = tempfile::tempdir().unwrap();
+    let certificate = write_certificate(files.path());
+    let gateway = TestGateway::configured(|config| with_tls(config, files.path())).await;
+    let url = named(&gateway);
+    let identity = ProviderIdentity::load_or_create(files.path().join("provider.key")).unwrap();
+    let key = identity.public_key();
+    let goes_on = Arc::new(Notify::new());
+    let waits = Arc::clone(&goes_on);
+    let agent = agent_fn(move |run| {
+        let waits = Arc::clone(&waits);
+        async move {
+            run.events().text("before").await?;
+            waits.notified().await;
+            run.events().text("after").await?;
+            Ok(())
+        }
+    });
+    let link = ws::connect(&url, identity).pin(gateway.public_key()).trust(files.path().join("cert.pem"));
+    let mut link = link.agent(ServedAgent::new("waits", agent).unwrap()).start().unwrap();
+    assert!(link.online().await);
+    let client = trusting(&certificate).build().unwrap();
+    let asked = client.post(format!("{url}/agui/{key}/waits")).json(&input("hello")).send().await.unwrap();
+    let mut body = asked.bytes_stream();
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("before") {
+        read.extend_from_slice(&body.next().await.unwrap().unwrap());
+    }
+
+    write_certificate(files.path());
+    gateway.reload().await;
+    goes_on.notify_one();
+    while let Some(chunk) = body.next().await {
+        read.extend_from_slice(&chunk.unwrap());
+    }
+    let seen = events(&String::from_utf8(read).unwrap());
+    assert_eq!(seen.last().unwrap().1["type"], "RUN_FINISHED");
+    assert!(link.is_online());
+    drop(link);
     gateway.stop().await;
 }
 

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use super::error::OpenAiError;
 use crate::http::json;
+use crate::limits::Permit;
 use crate::sse::{self, frame};
 
 /// What ends every stream, so that no client waits for more.
@@ -32,15 +33,17 @@ const MAX_WHOLE: usize = 32 << 20;
 /// Whatever the provider says before its first chunk.
 pub(super) async fn streamed(
     mut stream: CompletionStream,
+    permit: Permit,
     keep_alive: Duration,
 ) -> Result<Response, OpenAiError> {
     let first = stream.next().await?;
-    let pump = Pump { stream, first: Some(first), keep_alive, is_over: false };
+    let pump = Pump { stream, _permit: permit, first: Some(first), keep_alive, is_over: false };
     Ok(sse::events(Body::from_stream(stream::unfold(pump, Pump::next))))
 }
 
 struct Pump {
     stream: CompletionStream,
+    _permit: Permit,
     /// What came before the answer began, with `None` for its end.
     first: Option<Option<RawJson>>,
     keep_alive: Duration,

@@ -33,12 +33,13 @@ pub(super) fn routes() -> Router<Arc<App>> {
 async fn complete(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Result<Response, OpenAiError> {
     let bearer = bearer(&parts.headers)?;
     let (timestamp, signature) = proof(&parts.headers)?;
+    let permit = app.limits.stream(&parts)?;
     let config = &app.config;
     let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
     let call = KyokCall { bearer, timestamp, signature, body: &body };
     let stream = app.funduq.kyok().complete(call).await?;
     if stream.is_streaming() {
-        answer::streamed(stream, config.keep_alive.get()).await
+        answer::streamed(stream, permit, config.keep_alive.get()).await
     } else {
         answer::whole(stream).await
     }
