@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::interop;
+use crate::readme;
 use crate::shell;
 use crate::soak;
 use crate::workspace::Workspace;
@@ -20,6 +21,7 @@ const STEPS: &[Step] = &[
     ("vectors", vectors),
     ("interop", stock_clients),
     ("soak", soak::ci),
+    ("readme", readme::run),
 ];
 
 /// Runs every step; the first that fails ends it, with the command that failed in the error.

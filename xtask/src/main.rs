@@ -1,8 +1,9 @@
-//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`, `sim`, `soak`.
+//! The project's own automation: `cargo xtask ci`, `interop`, `vectors`, `bench`, `sim`, `soak`, `readme`.
 
 mod bench;
 mod ci;
 mod interop;
+mod readme;
 mod shell;
 mod sim;
 mod soak;
@@ -32,6 +33,8 @@ enum Task {
         /// The suites to run, by their folders in `interop/`; all of them when none is named.
         suites: Vec<String>,
     },
+    /// The README's section on running a funduq for others, followed word for word.
+    Readme,
     /// Core, simulated: many seeds, one again, or the planted bugs.
     Sim(sim::Args),
     /// A gateway under mixed load for a while, and whether everything adds up afterwards.
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         Task::Bench(args) => bench::run(&workspace, &args),
         Task::Ci => ci::run(&workspace),
         Task::Interop { suites } => interop::run(&workspace, &suites),
+        Task::Readme => readme::run(&workspace),
         Task::Sim(args) => sim::run(&workspace, &args),
         Task::Soak(args) => soak::run(&workspace, &args),
         Task::Vectors(args) => vectors::run(workspace.root(), &args),

@@ -15,6 +15,7 @@ use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
 use gateway::Gateway;
+pub(crate) use gateway::without_configuration;
 use parties::Parties;
 use suite::Environment;
 
