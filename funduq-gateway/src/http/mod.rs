@@ -10,6 +10,7 @@ pub(crate) mod peer;
 pub(crate) mod presenter;
 pub(crate) mod requests;
 pub(crate) mod server;
+mod silence;
 pub(crate) mod stall;
 pub(crate) mod tls;
 pub(crate) mod urls;

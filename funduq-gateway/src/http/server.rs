@@ -22,6 +22,7 @@ use tokio_util::task::TaskTracker;
 use tower::{ServiceExt, service_fn};
 
 use super::peer::Peer;
+use super::silence::FirstWords;
 use super::stall::StallGuard;
 use super::tls::Certificate;
 use crate::config::Networks;
@@ -179,6 +180,8 @@ where
         .max_concurrent_streams(h2_streams)
         .keep_alive_interval(H2_PING)
         .keep_alive_timeout(H2_PONG);
+    // Which HTTP it is, is read without a limit of time.
+    let stream = FirstWords::new(stream, patience.header);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let result = tokio::select! {

@@ -7,8 +7,17 @@
 #[allow(dead_code, unused_imports, reason = "each test binary uses its part of the support")]
 mod support;
 
+#[path = "../kyok/lender.rs"]
+#[allow(dead_code, reason = "what lends here is what lends there")]
+mod lender;
+#[path = "../kyok/spender.rs"]
+#[allow(dead_code, reason = "and so is what spends")]
+mod spender;
+
 mod chains;
 mod ground;
+mod idle;
+mod lending;
 mod names;
 mod proofs;
 mod requests;

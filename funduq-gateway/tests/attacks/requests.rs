@@ -9,7 +9,7 @@ use crate::ground::Ground;
 use crate::support::{Closed, Heard, Provider, Raw, client, input, post, request};
 
 /// What this process holds in memory, in MiB.
-fn memory() -> usize {
+pub(crate) fn memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4 / 1024
 }
