@@ -66,9 +66,16 @@ impl Lender {
         self.link = None;
     }
 
-    /// It stops in order.
-    pub(crate) async fn stop(mut self) {
+    /// It stops in order, and the gateway has seen it.
+    pub(crate) async fn stop(mut self, gateway: &TestGateway) {
+        let mut changes = gateway.funduq().on_change();
         self.link.take().unwrap().stop().await.unwrap();
+        let gone = async {
+            while gateway.funduq().served_llm().iter().any(|(served, _)| *served == self.offering()) {
+                changes.recv().await.unwrap();
+            }
+        };
+        timeout(SOON, gone).await.expect("the offering goes offline");
     }
 }
 

@@ -21,7 +21,7 @@ async fn offerings_are_listed_with_who_serves_them_now() {
     let mut entry = json!({"providerKey": key, "fingerprint": key.fingerprint(), "name": "gpt", "online": true,
         "metadata": {"tier": 1}});
     assert_eq!(gateway.read("/llm-offerings").await, json!({"llmOfferings": [entry]}));
-    lender.stop().await;
+    lender.stop(&gateway).await;
     entry["online"] = json!(false);
     entry.as_object_mut().unwrap().remove("metadata");
     assert_eq!(gateway.read("/llm-offerings").await, json!({"llmOfferings": [entry]}));
@@ -117,5 +117,6 @@ async fn an_llm_link_opens_as_an_agents_does_and_answers_what_it_cannot_take() {
         DownFrame::from_text(&LlmDownFrame::ConnectOk(ok).to_text()),
         Ok(DownFrame::ConnectOk(_))
     ));
+    drop(link);
     gateway.stop().await;
 }

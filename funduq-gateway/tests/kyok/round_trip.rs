@@ -6,8 +6,7 @@ use std::path::Path;
 
 use axum::Router;
 use axum::body::Body;
-use axum::routing::post;
-use funduq_a2a::{SendMessageRequest, TaskState, WireMessage};
+use axum::routing;
 use funduq_contract::{ActorChain, Identity, PublicKey, RawJson};
 use funduq_provider_sdk::llm::{Chunks, Completion, CompletionError, LlmOfferings};
 use funduq_provider_sdk::ws::{self, KyokClient};
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::lender::said;
 use crate::log;
-use crate::support::{TestGateway, client};
+use crate::support::{TestGateway, client, post, signed};
 use crate::tap::Tap;
 
 /// The key that opens the model: the LLM provider's own.
@@ -33,7 +32,7 @@ async fn model_server() -> String {
         let frames = frames.chain(["data: [DONE]\n\n".to_owned()]).map(Ok::<_, Infallible>);
         Body::from_stream(stream::iter(frames.collect::<Vec<_>>()))
     };
-    let router = Router::new().route("/v1/chat/completions", post(complete));
+    let router = Router::new().route("/v1/chat/completions", routing::post(complete));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1/chat/completions", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -72,8 +71,9 @@ async fn ask(run: RunContext, client: KyokClient) -> Result<(), AgentError> {
 #[tokio::test]
 async fn the_caller_gets_the_lent_models_words_and_nobody_sees_the_key() {
     log::keep();
-    let gateway = TestGateway::start().await;
-    let tap = Tap::before(gateway.url()).await;
+    let mut tap = Tap::listen().await;
+    let gateway = TestGateway::configured(|config| config.public_url = tap.url.parse().unwrap()).await;
+    tap.hand_on_to(gateway.url());
     let (caller, lender, agent) =
         (Identity::generate(), ProviderIdentity::generate(), ProviderIdentity::generate());
 
@@ -92,26 +92,27 @@ async fn the_caller_gets_the_lent_models_words_and_nobody_sees_the_key() {
 
     let opt_in =
         json!({"llmProvider": {"providerKey": lender.public_key(), "name": "gpt"}, "context": "c-1"});
-    let request = json!({
+    let mut request = json!({
         "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "what is it?"}]},
         "metadata": {"kyok": opt_in},
     });
-    // Without the chain that it lends for, the lender refuses, and the agent's run fails with what it was told.
     let a2a = tap.url_of(&format!("/a2a/{}/{}", address.provider, address.name));
-    let rpc = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": request});
-    let answer = client().post(a2a).header("a2a-version", "1.0").json(&rpc).send().await.unwrap();
-    let refused: Value = answer.json().await.unwrap();
+    let send = async |params: &Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}).to_string();
+        let mut fields = signed(&caller, &a2a, &body);
+        fields.push(("a2a-version", "1.0".to_owned()));
+        post(&a2a, &body, &fields).await.json()
+    };
+    // Without the chain that it lends for, the lender refuses, and the agent's run fails with what it was told.
+    let refused = send(&request).await;
     assert_eq!(refused["result"]["task"]["status"]["state"], "TASK_STATE_FAILED", "{refused}");
     assert!(refused.to_string().contains("lent to one caller"), "{refused}");
 
-    let mut request = request;
     request["metadata"]["actorChain"] = json!(ActorChain::start(&caller));
-    let request = SendMessageRequest::from_json(request.to_string().as_bytes()).unwrap();
-    let door = gateway.funduq().a2a();
-    let task = door.send_task(&address, request, Some(caller.public_key())).await.unwrap();
-    assert_eq!(task.status.state, TaskState::Completed, "{task:?}");
-    let text = task.to_json();
-    assert!(ANSWER.iter().all(|word| text.contains(word)), "{text}");
+    let done = send(&request).await;
+    let task = &done["result"]["task"];
+    assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
+    assert_eq!(task["artifacts"][0]["parts"][0]["text"], ANSWER.concat(), "{done}");
 
     lending.stop().await.unwrap();
     serving.stop().await.unwrap();

@@ -53,7 +53,7 @@ async fn only_the_agents_own_key_spends_and_only_what_it_signed_just_now() {
     spender.token.replace_range(..1, "x");
     assert_eq!(code(spender.call(&body).await).await, (401, "invalid_token".into()), "a token of nobody");
     assert!(lender.is_idle(), "none of them reached the provider");
-    drop(spender);
+    drop((spender, other));
     gateway.stop().await;
 }
 
@@ -99,7 +99,7 @@ async fn a_binding_names_an_offering_and_not_a_connection() {
     let gateway = TestGateway::start().await;
     let lender = Lender::online(&gateway).await;
     let (identity, offering) = (lender.identity.clone(), lender.offering());
-    lender.stop().await;
+    lender.stop(&gateway).await;
     let spender = Spender::begin(&gateway, &offering).await;
     assert_eq!(code(spender.call(&request(false)).await).await, (503, "provider_offline".into()));
     let mut lender = Lender::online_as(&gateway, identity).await;
@@ -125,6 +125,7 @@ async fn an_offering_that_nobody_ever_registered_is_refused_at_the_door() {
     assert_eq!(refused.status, 400);
     let body = refused.json().await;
     assert_eq!(body["error"]["code"], "unknown_offering", "{body}");
+    drop(provider);
     gateway.stop().await;
 }
 

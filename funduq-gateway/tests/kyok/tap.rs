@@ -13,26 +13,28 @@ type Seen = Arc<Mutex<Vec<u8>>>;
 
 pub(crate) struct Tap {
     pub(crate) url: String,
+    listener: Arc<TcpListener>,
     seen: Seen,
-    task: tokio::task::JoinHandle<()>,
+    task: Option<tokio::task::JoinHandle<()>>,
 }
 
 impl Tap {
-    /// Listens in front of the gateway at `http://{host}`.
-    pub(crate) async fn before(gateway: &str) -> Self {
-        let host = gateway.strip_prefix("http://").unwrap().to_owned();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    /// Has an address, by which the gateway is to be known.
+    pub(crate) async fn listen() -> Self {
+        let listener = Arc::new(TcpListener::bind("127.0.0.1:0").await.unwrap());
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Seen::default();
-        let task = tokio::spawn({
-            let seen = seen.clone();
-            async move {
-                while let Ok((stream, _)) = listener.accept().await {
-                    tokio::spawn(pass(stream, host.clone(), seen.clone()));
-                }
+        Self { url, listener, seen: Seen::default(), task: None }
+    }
+
+    /// Hands on to the gateway at `http://{host}`.
+    pub(crate) fn hand_on_to(&mut self, gateway: &str) {
+        let host = gateway.strip_prefix("http://").unwrap().to_owned();
+        let (listener, seen) = (Arc::clone(&self.listener), self.seen.clone());
+        self.task = Some(tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(pass(stream, host.clone(), seen.clone()));
             }
-        });
-        Self { url, seen, task }
+        }));
     }
 
     pub(crate) fn url_of(&self, path: &str) -> String {
@@ -47,7 +49,9 @@ impl Tap {
 
 impl Drop for Tap {
     fn drop(&mut self) {
-        self.task.abort();
+        if let Some(task) = &self.task {
+            task.abort();
+        }
     }
 }
 
