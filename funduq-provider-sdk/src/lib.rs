@@ -52,3 +52,8 @@ pub use sink::{
 #[cfg(all(doctest, feature = "ws"))]
 #[doc = include_str!("../../docs/provider.md")]
 struct Guide;
+
+/// The code of the guide to lending, compiled.
+#[cfg(all(doctest, feature = "ws"))]
+#[doc = include_str!("../../docs/kyok.md")]
+struct Lending;
