@@ -10,7 +10,8 @@ use crate::shell;
 use crate::workspace::Workspace;
 
 /// The benches, by their packages: core beside bare SQLite, the doors beside servers without a relay.
-const BENCHES: &[(&str, &str)] = &[("funduq-core", "relay"), ("funduq-gateway", "doors")];
+const BENCHES: &[(&str, &str)] =
+    &[("funduq-core", "relay"), ("funduq-gateway", "doors"), ("funduq-gateway", "kyok")];
 
 /// What to print.
 #[derive(Debug, ClapArgs)]

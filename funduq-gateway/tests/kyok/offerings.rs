@@ -92,6 +92,7 @@ async fn an_llm_link_opens_as_an_agents_does_and_answers_what_it_cannot_take() {
     let mut link = Hand::dial(&gateway).await;
     link.say(r#"{"type":"verdict","runId":"r","attempt":1,"verdict":"accepted"}"#).await;
     assert!(matches!(link.hear().await, LlmDownFrame::ConnectErr(_)), "it has no such first frame");
+    drop(link);
 
     let mut link = Hand::dial(&gateway).await;
     let ticket = ticket(&gateway, identity.public_key()).await;
