@@ -10,6 +10,8 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::config::Config;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_minute_is_a_bare_comment_line_every_fifteen_seconds() {
@@ -34,7 +36,9 @@ async fn a_silent_minute_is_a_bare_comment_line_every_fifteen_seconds() {
     let stream = funduq.agui().run(&address, input, None).await.unwrap();
     let place = Arc::new(Readers::default()).enter(stream.run_id());
     let began = Instant::now();
-    let mut body = answer(stream, place, Config::default().keep_alive.get()).into_body();
+    let config = Config::default();
+    let permit = Limits::new(&config, Arc::new(Metrics::new(funduq.clone()))).link().unwrap();
+    let mut body = answer(stream, place, permit, config.keep_alive.get()).into_body();
     let mut signs = Vec::new();
     let mut events = String::new();
     while let Some(frame) = body.frame().await {
