@@ -35,7 +35,7 @@ async fn a_forged_chain_is_refused() {
     let none = format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{}.", theirs[1]);
     let unsigned = ActorChain::from_tokens(vec![none]);
     assert_eq!(presented(&ground, &ground.victim, &unsigned).await, invalid_chain());
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_reordered_chain_is_refused() {
     for presenter in [&ground.victim, &ground.attacker] {
         assert_eq!(presented(&ground, presenter, &turned).await, invalid_chain());
     }
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_spliced_chain_is_refused() {
     // And one whose beginning was cut off.
     let headless = ActorChain::from_tokens(tokens(&theirs)[1..].to_vec());
     assert_eq!(presented(&ground, &ground.attacker, &headless).await, invalid_chain());
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_branched_chain_is_refused() {
         presented(&ground, &ground.attacker, &ActorChain::from_tokens(branched)).await,
         invalid_chain()
     );
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ impl Ground {
     }
 
     /// Another caller is served as ever; ends the gateway, which has to end in order.
-    pub(crate) async fn is_unharmed(self) {
+    pub(crate) async fn ends_unharmed(self) {
         let heard = post(&self.agui_url(), &input("hello").to_string(), &Vec::new()).await;
         assert_eq!(heard.last_event(), "RUN_FINISHED");
         self.gateway.stop().await;

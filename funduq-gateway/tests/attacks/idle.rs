@@ -40,5 +40,5 @@ async fn ten_thousand_idle_connections_are_let_go_and_leave_nothing_behind() {
     }
     let after = memory();
     assert!(after < before + 64, "{before} MiB before, {after} MiB after");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }

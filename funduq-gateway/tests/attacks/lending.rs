@@ -39,5 +39,5 @@ async fn a_kyok_token_of_another_run_spends_nothing() {
     assert_eq!(code(late.send().await.unwrap()).await, (403, "run_not_live".to_owned()));
     drop(spliced);
     lender.stop().await;
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }

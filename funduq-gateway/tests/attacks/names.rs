@@ -38,7 +38,7 @@ async fn a_path_traversal_in_an_agents_name_names_no_agent() {
         assert_eq!(provider.refusal().await.code, PortErrorCode::MalformedFrame, "{name:?}");
     }
     assert!(ground.funduq().is_online(&provider.agent("good")));
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 /// Collects what is logged.
@@ -91,7 +91,7 @@ async fn a_line_cannot_be_injected_into_the_log_nor_a_secret_found_in_it() {
     let mut body = input(&format!("x\n{forged}"));
     body["forwardedProps"] = json!({"kyok": format!("\n{forged}")});
     assert_eq!(post(&ground.agui_url(), &body.to_string(), &Vec::new()).await.refusal().0, 400);
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(text.contains("request"), "the requests are in the log");
@@ -125,6 +125,6 @@ async fn a_page_of_an_unlisted_origin_is_refused_whatever_it_sends() {
         assert_eq!(heard.refusal(), (403, "origin_not_allowed".to_owned()));
         let threads: Value = ground.read("/agents").await;
         assert!(threads["agents"].is_array());
-        ground.is_unharmed().await;
+        ground.ends_unharmed().await;
     }
 }

@@ -101,7 +101,7 @@ async fn a_cancel_replayed_after_61_seconds_is_refused() {
     provider.play(&offer, &[]).await;
     assert!(answer.await.unwrap().get("error").is_none());
     assert_eq!(running.await.unwrap().last_event(), "RUN_FINISHED");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 async fn cancel_task(url: &str, params: Value) -> Value {

@@ -42,7 +42,7 @@ async fn a_body_bomb_is_refused_however_it_is_sent_and_leaves_nothing_behind() {
     assert_eq!(Heard::of(zipped).await.refusal(), (415, "content_encoding".to_owned()));
     let after = memory();
     assert!(after < before + 64, "{before} MiB before, {after} MiB after");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn deep_json_is_refused_at_every_door() {
     let mut provider = Provider::serving(&ground, &["echo"]).await;
     provider.say_text(&format!(r#"{{"type":"register","id":3,"agents":{deep}}}"#)).await;
     provider.refusal().await;
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_huge_header_is_refused() {
         ("signature", "x=:AAAA:".to_owned()),
     ];
     assert_eq!(post(&url, "{}", &long).await.refusal(), (401, "invalid_signature".to_owned()));
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_slow_sender_is_not_waited_for() {
     let mut heard = Vec::new();
     let reading = tokio::io::AsyncReadExt::read_to_end(&mut slow, &mut heard);
     tokio::time::timeout(crate::support::SOON, reading).await.unwrap().unwrap();
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_half_open_websocket_is_let_go() {
     let gone = Provider::serving(&ground, &["gone"]).await;
     ground.until_online_is(&gone.agent("gone"), false).await;
     drop(gone);
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn a_frame_flood_harms_its_own_link_alone() {
     drop(flood);
     let after = memory();
     assert!(after < before + 64, "{before} MiB before, {after} MiB after");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -166,5 +166,5 @@ async fn a_reader_that_never_reads_is_let_go_and_its_run_ends() {
     tokio::time::sleep(Duration::from_millis(400)).await;
     let ended = tokio::time::timeout(crate::support::SOON, reading).await.expect("the connection ends");
     assert!(ended.is_err() || rest.len() < 16 << 20, "{} bytes", rest.len());
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }

@@ -31,7 +31,7 @@ async fn a_signature_over_another_body_is_refused() {
     refused(&post(&url, &other, &bent).await, "invalid_signature");
     // Neither spent the signature: the request that it was made for goes through.
     assert_eq!(post(&url, &said, &fields).await.last_event(), "RUN_FINISHED");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn a_signature_that_leaves_the_body_out_is_refused() {
     let mut fields = signed(&ground.victim, &url, &said);
     fields[1].1 = fields[1].1.replace(" \"content-digest\"", "");
     refused(&post(&url, &said, &fields).await, "invalid_signature");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn a_signature_over_another_path_is_refused() {
     let threads = format!("{}/threads", ground.agui_url());
     let fields = signed_at(&ground.victim, "GET", &threads, "", now());
     refused(&post(&threads, "", &fields).await, "invalid_signature");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn a_signature_for_another_host_is_refused_whatever_the_request_calls_this
         relayed.push((header, "evil.example".to_owned()));
         refused(&post(&url, &said, &relayed).await, code);
     }
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn a_replayed_signature_is_refused() {
     };
     assert_eq!(ask(&fields).await.status, 200);
     refused(&ask(&fields).await, "replayed_signature");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_signature_of_another_time_is_refused() {
     }
     let fields = signed_at(&ground.victim, "POST", &url, &said, now() + 50);
     assert_eq!(post(&url, &said, &fields).await.last_event(), "RUN_FINISHED");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn a_signature_under_anothers_name_is_refused() {
     let keys = [&ground.attacker, &ground.victim].map(|identity| identity.public_key().to_string());
     fields[1].1 = fields[1].1.replace(&keys[0], &keys[1]);
     refused(&post(&url, &said, &fields).await, "invalid_signature");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_bad_credential_is_never_taken_for_none() {
         // Without the credential this very request is served.
         refused(&post(&url, &hello, &fields).await, code);
     }
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_token_in_a_url_proves_nothing() {
     // In its header it would have been good.
     let header = vec![("authorization", "Bearer abc".to_owned())];
     assert_eq!(post(&ground.agui_url(), &said, &header).await.last_event(), "RUN_FINISHED");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn a_spoofed_proxy_header_proves_nothing() {
         ("x-forwarded-for", "192.0.2.1".to_owned()),
     ];
     refused(&post(&ground.agui_url(), &said, &spoofed).await, "presenter_required");
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -209,5 +209,5 @@ async fn a_refusal_over_json_rpc_is_an_error_object_that_names_it() {
     assert!(heard.json()["result"]["task"].is_object(), "{heard:?}");
     check(&post(&url, &said, &good).await, 401, -32060, "REPLAYED_SIGNATURE");
     assert_eq!(get_as(Some(&ground.victim), &ground.url_of("/agents")).await.status, 200);
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }

@@ -54,7 +54,7 @@ async fn a_planted_funduq_key_never_reaches_the_agent_nor_the_record() {
         let recorded = ground.read(&format!("/runs/{id}")).await;
         assert!(!recorded["metadata"].to_string().contains("planted"), "{recorded}");
     }
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -94,5 +94,5 @@ async fn another_agents_thread_and_task_are_not_to_be_had() {
     assert!(
         ground.funduq().run(&RunId::new(task.as_str()).unwrap()).await.unwrap().unwrap().status.is_terminal()
     );
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }

@@ -23,7 +23,7 @@ async fn a_replayed_ticket_opens_nothing() {
 
     let mut second = Provider::dial_as(&ground, first.identity).await;
     assert_eq!(refused(&mut second, &ground, ticket).await, ConnectRefusal::TicketUnknown);
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn a_ticket_for_another_key_opens_nothing_and_stays_good() {
     let mut thief = Provider::dial(&ground).await;
     assert_eq!(refused(&mut thief, &ground, ticket).await, ConnectRefusal::TicketForAnotherKey);
     owner.open(Some(&ground.public_key()), ticket).await.unwrap();
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
 
 #[tokio::test]
@@ -51,5 +51,5 @@ async fn a_proof_relayed_from_another_funduq_opens_nothing() {
         assert_eq!(provider.closed().await, Closed { code: 4000, reason: "badProof".to_owned() });
     }
     assert_eq!(ground.funduq().agents().await.unwrap().len(), before);
-    ground.is_unharmed().await;
+    ground.ends_unharmed().await;
 }
