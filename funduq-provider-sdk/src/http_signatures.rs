@@ -82,8 +82,9 @@ pub fn sign(identity: &ProviderIdentity, request: &mut reqwest::Request) -> Resu
     let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     let target =
         RequestTarget::new(request.method().as_str(), url.scheme(), &authority, url.path(), url.query());
-    let signed = signed(identity, &target, body);
-    request.headers_mut().extend(fields(&signed));
+    for (name, value) in fields(&signed(identity, &target, body)) {
+        request.headers_mut().insert(name, value);
+    }
     Ok(())
 }
 

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use funduq_provider_sdk::contract::http_signature::RequestTarget;
 use funduq_provider_sdk::contract::{ActorChain, PublicKey};
 use funduq_provider_sdk::{ProviderIdentity, verify_chain};
 use funduq_vectors::{ChainVerdict, ContractCrate, Implementation, PayloadInputs, replay, vectors};
@@ -20,6 +23,13 @@ fn identity(seed_hex: &str) -> Result<ProviderIdentity, String> {
 
 fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
+}
+
+/// The signature in a field `label=:base64:`, in hex.
+fn hex_of(field: &str) -> Result<String, String> {
+    let encoded = field.split(':').nth(1).ok_or("the field has no byte sequence")?;
+    let bytes = STANDARD.decode(encoded).map_err(said)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Implementation for Provider {
@@ -40,6 +50,22 @@ impl Implementation for Provider {
         let signature = match inputs {
             PayloadInputs::KyokCall { bearer, timestamp, body_utf8, .. } => {
                 identity.sign_kyok_call(bearer, *timestamp, body_utf8.as_bytes())
+            }
+            PayloadInputs::HttpRequest {
+                method,
+                authority,
+                path,
+                query,
+                body_utf8,
+                timestamp,
+                nonce,
+                ..
+            } => {
+                let query = query.strip_prefix('?').filter(|query| !query.is_empty());
+                let target = RequestTarget::new(method, "https", authority, path, query);
+                let nonce = nonce.parse().map_err(said)?;
+                let headers = identity.sign_request(&target, body_utf8.as_bytes(), *timestamp, &nonce);
+                return hex_of(&headers.signature);
             }
             PayloadInputs::ProviderConnect { funduq_public_key, funduq_nonce, provider_nonce } => {
                 let named = Some(funduq_public_key).filter(|key| !key.is_empty());
