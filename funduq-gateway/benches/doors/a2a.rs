@@ -1,7 +1,7 @@
 //! The A2A door beside an agent on the official Rust server.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use a2a::{
     A2AError, Artifact, Part, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus,
@@ -18,6 +18,9 @@ use crate::{Figure, client, p50, rate};
 /// How many pieces of text a long answer has.
 const LONG: usize = 2_000;
 const TURNS: usize = 300;
+/// After how many pieces the agent on the official server waits a moment: a reader more than 32 events behind is
+/// dropped there with an error.
+const BREATH: usize = 16;
 
 /// Answers with as many pieces of text as it is asked for.
 struct Says;
@@ -60,7 +63,14 @@ impl AgentExecutor for Says {
             })
         };
         let first = stream::iter([Ok(StreamResponse::Task(task))]);
-        let pieces = stream::iter((0..pieces).map(move |number| Ok(piece(number))));
+        let pieces = stream::iter((0..pieces).map(move |number| Ok(piece(number)))).enumerate().then(
+            async |(number, piece)| {
+                if number % BREATH == BREATH - 1 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                piece
+            },
+        );
         first.chain(pieces).chain(stream::iter([Ok(StreamResponse::StatusUpdate(end))])).boxed()
     }
 
