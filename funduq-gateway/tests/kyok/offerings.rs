@@ -96,11 +96,11 @@ async fn an_llm_link_opens_as_an_agents_does_and_answers_what_it_cannot_take() {
 
     let mut link = Hand::dial(&gateway).await;
     let ticket = ticket(&gateway, identity.public_key()).await;
-    let funduq = Some(gateway.public_key());
-    let connect = Connect::sign(&identity, funduq.as_ref(), ticket, Nonce::generate(), None);
+    let funduq = gateway.public_key();
+    let connect = Connect::sign(&identity, Some(&funduq), ticket, Nonce::generate(), None);
     link.say(LlmUpFrame::Connect(connect.clone()).to_text()).await;
     let LlmDownFrame::ConnectOk(ok) = link.hear().await else { panic!("the link is open") };
-    ok.confirm(&funduq.unwrap(), &connect.ticket, &connect.provider_nonce).unwrap();
+    ok.confirm(&funduq, &connect.ticket, &connect.provider_nonce).unwrap();
     for text in ["nonsense".to_owned(), LlmUpFrame::Connect(connect).to_text()] {
         link.say(text).await;
         let LlmDownFrame::Err(refusal) = link.hear().await else { panic!("it is refused") };
