@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use gateway::Gateway;
 use ledger::Ledger;
-use watch::{Figures, Holding};
+use watch::Figures;
 
 /// How many callers there are of each kind.
 const CALLERS: usize = 3;
@@ -49,7 +49,7 @@ fn minutes() -> Option<f64> {
 async fn soak(length: Duration) {
     let gateway = Gateway::start().await;
     let before = gateway.settled(|figures| figures.is_idle()).await;
-    let held_before = Holding::of(gateway.id());
+    let held_before = gateway.at_rest().await;
 
     let ledger = Arc::new(Ledger::default());
     let stop = CancellationToken::new();

@@ -50,7 +50,7 @@ impl fmt::Display for Figures {
 }
 
 /// The descriptors that a process has open, but those of the record, which keeps some to read with.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Holding {
     pub(crate) sockets: usize,
     pub(crate) others: usize,
