@@ -38,6 +38,13 @@ def bounded(test):
     return run
 
 
+@functools.cache
+def template() -> str:
+    """The bytes that a call is signed over, as the contract publishes them."""
+    with open(told('FUNDUQ_CONTRACT'), encoding='utf-8') as published:
+        return json.load(published)['contract']['surface']['payloads']['kyok-call']
+
+
 def signer(token: str):
     """The hook: funduq's `kyok-call` payload over the bearer, the time and the body as it goes out."""
     key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(parties()['agentSeed']))
@@ -45,7 +52,7 @@ def signer(token: str):
     async def sign(request) -> None:
         at = int(time.time())
         digest = hashlib.sha256(request.content).hexdigest()
-        payload = f'funduq-kyok-call:{token}:{at}:{digest}'
+        payload = template().format(bearer=token, timestamp=at, body_sha256_hex=digest)
         request.headers['Funduq-Timestamp'] = str(at)
         request.headers['Funduq-Signature'] = key.sign(payload.encode()).hex()
 

@@ -1,6 +1,7 @@
 // The stock OpenAI client as an agent uses it: base URL, key, and a fetch that signs. And a run that is held open for it.
 
 import { createHash, createPrivateKey, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
 import OpenAI from "openai";
 
 /** A variable that `cargo xtask interop` sets; without it there is nothing to test. */
@@ -15,16 +16,23 @@ const parties = () => JSON.parse(told("FUNDUQ_KYOK_PARTIES"));
 /** The head of a PKCS #8 document of an Ed25519 key (RFC 8410), which the key's 32 bytes follow. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
+/** The bytes that a call is signed over, as the contract publishes them. */
+function payload(parts) {
+  const { contract } = JSON.parse(readFileSync(told("FUNDUQ_CONTRACT"), "utf8"));
+  return Buffer.from(contract.surface.payloads["kyok-call"].replace(/\{(\w+)\}/g, (_, name) => parts[name]));
+}
+
 /** A fetch that adds funduq's `kyok-call` signature over the bearer, the time and the body as it goes out. */
 function signing(token) {
   const seed = Buffer.from(parties().agentSeed, "hex");
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
   return (url, init = {}) => {
     const at = Math.floor(Date.now() / 1000);
-    const digest = createHash("sha256").update(init.body ?? "").digest("hex");
+    const body_sha256_hex = createHash("sha256").update(init.body ?? "").digest("hex");
+    const signature = sign(null, payload({ bearer: token, timestamp: at, body_sha256_hex }), key);
     const headers = new Headers(init.headers);
     headers.set("Funduq-Timestamp", String(at));
-    headers.set("Funduq-Signature", sign(null, Buffer.from(`funduq-kyok-call:${token}:${at}:${digest}`), key).toString("hex"));
+    headers.set("Funduq-Signature", signature.toString("hex"));
     return fetch(url, { ...init, headers });
   };
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let gateway = Gateway::start(&funduq, scratch.path(), &log)?;
     let absent = absent::register_and_leave(&leaver, scratch.path(), gateway.ready())?;
     let parties = Parties::start(&lending, scratch.path(), gateway.ready())?;
-    let environment = Environment::of(gateway.ready(), &absent, &parties);
+    let environment = Environment::of(workspace, gateway.ready(), &absent, &parties);
 
     let mut failures = Vec::new();
     for suite in &suites {

@@ -98,7 +98,8 @@ impl Kind {
 pub(crate) struct Environment(Vec<(&'static str, String)>);
 
 impl Environment {
-    pub(crate) fn of(ready: &Ready, absent: &Agent, parties: &Parties) -> Self {
+    pub(crate) fn of(workspace: &Workspace, ready: &Ready, absent: &Agent, parties: &Parties) -> Self {
+        let contract = workspace.root().join("funduq-vectors/contract-vectors.json");
         Environment(vec![
             ("FUNDUQ_URL", ready.url.clone()),
             ("FUNDUQ_AGUI_URL", ready.agui_url.clone()),
@@ -106,6 +107,7 @@ impl Environment {
             ("FUNDUQ_OFFLINE_AGUI_URL", absent.agui_url.clone()),
             ("FUNDUQ_OFFLINE_CARD_URL", absent.agent_card_url.clone()),
             ("FUNDUQ_KYOK_PARTIES", parties.said().to_string()),
+            ("FUNDUQ_CONTRACT", contract.display().to_string()),
         ])
     }
 
