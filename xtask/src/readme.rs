@@ -1,5 +1,6 @@
-//! `cargo xtask readme`: the README's section on running a funduq for others, followed word for word.
+//! `cargo xtask readme`: the README's section on running a funduq for others, followed word for word but for its port.
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,6 +13,8 @@ use crate::workspace::Workspace;
 
 /// The section.
 const HEADING: &str = "## Run it for others";
+/// The port that it names; another one is free for certain.
+const PORT: &str = ":8443";
 /// How long it may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -22,6 +25,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let readme = std::fs::read_to_string(&readme).with_context(|| format!("reading {}", readme.display()))?;
     let commands = commands(&readme, HEADING);
     ensure!(!commands.is_empty(), "the README has no commands under `{HEADING}`");
+    ensure!(commands.contains(PORT), "the commands under `{HEADING}` name no port {PORT}");
+    let commands = commands.replace(PORT, &format!(":{}", free_port()?));
     let scratch = tempfile::tempdir()?;
     let mut path: Vec<PathBuf> = funduq.parent().map(Into::into).into_iter().collect();
     path.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
@@ -31,6 +36,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     shell.args(["-eu", "-c", &script]).current_dir(scratch.path()).stdin(Stdio::null());
     shell.env("PATH", std::env::join_paths(path)?).env("NO_PROXY", "localhost");
     shell::run_within(without_configuration(&mut shell), LIMIT)
+}
+
+/// A port of loopback on which nobody listens.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0").context("looking for a free port")?.local_addr()?.port())
 }
 
 /// What stands in the blocks of shell commands of a section.

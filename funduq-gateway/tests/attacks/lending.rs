@@ -38,6 +38,6 @@ async fn a_kyok_token_of_another_run_spends_nothing() {
     victim.finish().await;
     assert_eq!(code(late.send().await.unwrap()).await, (403, "run_not_live".to_owned()));
     drop(spliced);
-    lender.stop().await;
+    lender.stop(&ground).await;
     ground.ends_unharmed().await;
 }
