@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use funduq_agui::MAX_EVENT_BYTES;
 use funduq_contract::{FunduqPort, PortError, Verdict};
 use funduq_core::{CancelAnswer, CoreSettings, DoorError, RunStatus};
 use serde_json::Value;
@@ -246,11 +247,14 @@ fn a_malformed_event_ends_its_run_and_no_other() {
             "[".repeat(500),
             "]".repeat(500)
         );
-        let mut third = bench.ask(&agent, "c", "z").await.unwrap();
-        let run = provider.offer().await.run.run_id;
-        bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
-        bench.report(link, &run, 1, &deep).await;
-        assert_eq!(json(rest(&mut third).await.last().unwrap())["code"], "malformed_event");
+        let large = r#"{"type":"CUSTOM","name":"n","value":"@"}"#.replace('@', &"x".repeat(MAX_EVENT_BYTES));
+        for event in [deep, large] {
+            let mut stream = bench.ask(&agent, "c", "z").await.unwrap();
+            let run = provider.offer().await.run.run_id;
+            bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
+            bench.report(link, &run, 1, &event).await;
+            assert_eq!(json(rest(&mut stream).await.last().unwrap())["code"], "malformed_event");
+        }
     });
 }
 
