@@ -8,6 +8,7 @@ use a2a::{
     TaskStatusUpdateEvent,
 };
 use a2a_server::{AgentExecutor, DefaultRequestHandler, ExecutorContext, InMemoryTaskStore};
+use axum::serve::ListenerExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -84,6 +85,7 @@ async fn official() -> (String, tokio::task::JoinHandle<()>) {
     let router = a2a_server::jsonrpc::jsonrpc_router(handler);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
+    let listener = listener.tap_io(|connection| connection.set_nodelay(true).unwrap());
     (url, tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }))
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use axum::body::Bytes;
 use axum::response::sse::{Event, Sse};
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use funduq_agui::RunAgentInput;
 use futures_util::stream;
 use tokio::net::TcpListener;
@@ -31,6 +32,7 @@ async fn direct() -> (String, tokio::task::JoinHandle<()>) {
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
+    let listener = listener.tap_io(|connection| connection.set_nodelay(true).unwrap());
     let router = axum::Router::new().route("/", post(answer));
     (url, tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }))
 }

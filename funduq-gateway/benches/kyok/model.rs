@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use futures_util::stream;
 use serde_json::Value;
 
@@ -13,6 +14,8 @@ pub(crate) async fn serve() -> String {
     let router = Router::new().route("/v1/chat/completions", post(complete));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1/chat/completions", listener.local_addr().unwrap());
+    // As any server of streams does; without it each chunk waits for the one before to be acknowledged.
+    let listener = listener.tap_io(|connection| connection.set_nodelay(true).unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
     url
 }
