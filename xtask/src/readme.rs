@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Builds `funduq`, and gives the section's commands to a shell in an empty folder, as one would paste them.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let funduq = workspace.build(&["--package", "funduq-gateway", "--bin", "funduq"])?;
+    let funduq = workspace.build("funduq")?;
     let readme = workspace.root().join("README.md");
     let readme = std::fs::read_to_string(&readme).with_context(|| format!("reading {}", readme.display()))?;
     let commands = commands(&readme, HEADING);

@@ -20,17 +20,7 @@ pub(crate) struct Args {
 /// Builds it as the tests are built, so that CI compiles nothing twice, and runs it.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     let mut command = workspace.cargo();
-    command.args([
-        "bench",
-        "--locked",
-        "--quiet",
-        "--profile",
-        "dev",
-        "--package",
-        "funduq-gateway",
-        "--bench",
-        "soak",
-    ]);
+    command.args(["bench", "--locked", "--quiet", "--profile", "dev", "--workspace", "--bench", "soak"]);
     command.args(["--", "--minutes", &args.minutes.to_string()]);
     if args.idle {
         command.arg("--idle");

@@ -22,10 +22,8 @@ use suite::Environment;
 /// Runs the named suites, or all of them, and tells at the end which failed: one failing suite does not hide another.
 pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let suites = suite::select(workspace, names)?;
-    let funduq = workspace.build(&["--package", "funduq-gateway", "--bin", "funduq"])?;
-    let example =
-        |name| workspace.build(&["--package", "funduq-provider-sdk", "--features", "ws", "--example", name]);
-    let (leaver, lending) = (example("echo")?, example("kyok_parties")?);
+    let funduq = workspace.build("funduq")?;
+    let (leaver, lending) = (workspace.build("echo")?, workspace.build("kyok_parties")?);
     for suite in &suites {
         suite.prepare()?;
     }
