@@ -30,5 +30,5 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
 
 /// The same as a step of CI.
 pub(crate) fn ci(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Args { minutes: 1.0, idle: false })
+    run(workspace, &Args { minutes: 3.0, idle: false })
 }

@@ -10,6 +10,7 @@ use axum::serve::ListenerExt;
 use funduq_agui::RunAgentInput;
 use futures_util::stream;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use crate::house::{House, input, texts};
 use crate::{Figure, client, p50, rate};
@@ -21,14 +22,24 @@ const TURNS: usize = 300;
 /// How many at once in the figure of many.
 const AT_ONCE: usize = 16;
 
-/// An agent with no relay before it: reads the run input, answers with the same events.
+/// An agent with no relay before it: reads the run input, and a task of its own says the same events one after the other, as
+/// the provider's does, while the answer goes out.
 async fn direct() -> (String, tokio::task::JoinHandle<()>) {
     let answer = |body: Bytes| async move {
         let input: RunAgentInput = serde_json::from_slice(&body).unwrap();
         let asked = serde_json::to_value(&input.messages[0]).unwrap();
         let events = asked["content"].as_str().unwrap().parse().unwrap();
         let texts: Vec<_> = texts(events, &input.thread_id, &input.run_id).collect();
-        Sse::new(stream::iter(texts.into_iter().map(|text| Ok::<_, Infallible>(Event::default().data(text)))))
+        let (said, heard) = mpsc::channel(64);
+        tokio::spawn(async move {
+            for text in texts {
+                // Whoever does not listen any more is told nothing more.
+                if said.send(Ok::<_, Infallible>(Event::default().data(text))).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Sse::new(stream::unfold(heard, async |mut heard| heard.recv().await.map(|event| (event, heard))))
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -39,8 +39,8 @@ pub(crate) fn input(events: usize) -> String {
 
 impl House {
     pub(crate) async fn build() -> Self {
-        let folder =
-            tempfile::tempdir_in(std::env::var_os("FUNDUQ_BENCH_DIR").unwrap_or(".".into())).unwrap();
+        let place = std::env::var_os("FUNDUQ_BENCH_DIR").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
+        let folder = tempfile::tempdir_in(place).unwrap();
         let config = Config {
             listen: "127.0.0.1:0".parse().unwrap(),
             data_dir: folder.path().join("data"),
