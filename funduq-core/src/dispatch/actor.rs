@@ -340,6 +340,7 @@ impl Actor {
         let Some(shell) = self.runs.get_mut(&run) else { return };
         if status == RunStatus::Running {
             let offered = shell.offered.take();
+            shell.delivered = None;
             self.dispatch.answered(Answer::Accepted, offered);
         }
         let metadata = (status == RunStatus::Cancelling).then(|| shell.metadata.clone());
