@@ -29,4 +29,4 @@ pub use links::{Change, LlmQuality, Served};
 pub use planted::{Mutant, plant};
 pub use record::*;
 pub use settings::CoreSettings;
-pub use stats::{Figures, RunsEnded, Timing};
+pub use stats::{CompletionEnding, CompletionFigures, Figures, RunsEnded, Timing};

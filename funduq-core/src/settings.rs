@@ -45,6 +45,14 @@ pub struct CoreSettings {
     pub hot_events: usize,
     /// How many bytes those events may have (default 1 MiB).
     pub hot_bytes: usize,
+    /// How many bytes of one completion may wait for its agent (default 4 MiB, and one chunk more). An agent that is
+    /// further behind holds up its LLM provider's link while it is alone there, and is given up where it is not.
+    pub completion_unread_bytes: usize,
+    /// How many bytes of all completions may wait for their agents (default 64 MiB): beyond it the completion of which
+    /// the most waits is given up.
+    pub unread_bytes: usize,
+    /// How long a completion may hold up its LLM provider's link before it is given up (default 30 s).
+    pub unread_timeout: Duration,
 }
 
 impl Default for CoreSettings {
@@ -66,6 +74,9 @@ impl Default for CoreSettings {
             inbox_bytes: 256 << 20,
             hot_events: 256,
             hot_bytes: 1 << 20,
+            completion_unread_bytes: 4 << 20,
+            unread_bytes: 64 << 20,
+            unread_timeout: Duration::from_secs(30),
         }
     }
 }

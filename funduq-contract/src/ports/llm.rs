@@ -65,7 +65,8 @@ pub trait LlmPort: Send + Sync + 'static {
     /// [`PortError::LinkClosed`], or [`PortError::Invalid`] for a name given twice.
     async fn register_llm(&self, link: LinkId, offerings: LlmRegistration) -> Result<(), PortError>;
 
-    /// One chunk of a completion that was handed to this link. Waits while its reader is behind.
+    /// One chunk of a completion that was handed to this link. Waits while its reader is far behind and no
+    /// other completion is on this link.
     ///
     /// # Errors
     /// [`PortError::Invalid`] where this link has no such completion; stop making it.

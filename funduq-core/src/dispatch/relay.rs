@@ -94,9 +94,10 @@ impl Dispatch {
         let links = Links::new();
         let room =
             Arc::new(Semaphore::new(settings.inbox_bytes.clamp(MESSAGE_WEIGHT, Semaphore::MAX_PERMITS)));
+        let llm = LlmLinks::new(&settings, links.changes(), Arc::clone(&record.stats));
         Arc::new(Self {
             settings,
-            llm: LlmLinks::new(links.changes()),
+            llm,
             links,
             token_secret,
             record,

@@ -136,6 +136,7 @@ impl Funduq {
             live_threads: dispatch.live_threads(),
             agent_links: dispatch.links.count(),
             llm_links: dispatch.llm.keys().len(),
+            completions: dispatch.llm.standing(),
         })
     }
 

@@ -8,6 +8,6 @@ mod roster;
 pub(crate) use admission::Admission;
 pub(crate) use handshake::{answer, check};
 pub use llm::LlmQuality;
-pub(crate) use llm::{LlmLinks, News};
+pub(crate) use llm::{LlmLinks, News, Reading};
 pub use roster::{Change, Served};
 pub(crate) use roster::{Departure, Links};

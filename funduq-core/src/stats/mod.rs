@@ -1,6 +1,7 @@
 //! What the relay counts while it works, for a host's metrics. Counting is an addition to an atomic: it never waits and
 //! never allocates, and nothing in the relay reads it.
 
+mod completions;
 mod timing;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +9,8 @@ use std::time::Duration;
 
 use crate::record::{RunMetadata, RunStatus, StoreError, Write};
 
+use completions::CompletionStats;
+pub use completions::{CompletionEnding, CompletionFigures};
 use timing::Histogram;
 pub use timing::Timing;
 
@@ -72,6 +75,7 @@ pub(crate) struct Stats {
     pub(crate) answer_time: Histogram,
     pub(crate) first_event_time: Histogram,
     pub(crate) commit_time: Histogram,
+    pub(crate) completions: CompletionStats,
 }
 
 fn add(counter: &AtomicU64, count: usize) {
@@ -195,6 +199,8 @@ pub struct Figures {
     pub first_event_time: Timing,
     /// What a commit of the record takes.
     pub commit_time: Timing,
+    /// Completions of lent models.
+    pub completions: CompletionFigures,
 }
 
 /// How many runs ended in one way.
@@ -215,12 +221,15 @@ pub(crate) struct Standing {
     pub(crate) live_threads: usize,
     pub(crate) agent_links: usize,
     pub(crate) llm_links: usize,
+    /// How many completions are on their way, and how many bytes of them are unread.
+    pub(crate) completions: (usize, usize),
 }
 
 impl Stats {
     pub(crate) fn figures(&self, standing: Standing) -> Figures {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let ended = ENDINGS.iter().zip(&self.ended);
+        let (live, unread) = standing.completions;
         let [accepted, declined, refused, unanswered] = self.answers.each_ref().map(read);
         Figures {
             runs_ended: ended
@@ -246,6 +255,7 @@ impl Stats {
             answer_time: self.answer_time.read(),
             first_event_time: self.first_event_time.read(),
             commit_time: self.commit_time.read(),
+            completions: self.completions.figures(live, unread),
         }
     }
 }

@@ -14,14 +14,14 @@ use serde_json::json;
 
 use crate::bench::{Bench, FINISHED, identity, input_with_bag, on_every_store, types};
 
-struct Lender {
+pub(crate) struct Lender {
     identity: Identity,
     asked: Mutex<Vec<Complete>>,
-    cancelled: Mutex<Vec<CancelCompletion>>,
+    pub(crate) cancelled: Mutex<Vec<CancelCompletion>>,
 }
 
 impl Lender {
-    fn last(&self) -> Complete {
+    pub(crate) fn last(&self) -> Complete {
         self.asked.lock().unwrap().last().unwrap().clone()
     }
 }
@@ -50,11 +50,11 @@ impl ConnectedLlmProvider for Lender {
 
 const BODY: &[u8] = br#"{"model":"any", "messages":[{"role":"user","content":"hi"}],"stream":true,"x":1.0}"#;
 
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
 }
 
-async fn lend(bench: &Bench) -> (Arc<Lender>, LinkId) {
+pub(crate) async fn lend(bench: &Bench) -> (Arc<Lender>, LinkId) {
     let lender =
         Arc::new(Lender { identity: identity(7), asked: Mutex::default(), cancelled: Mutex::default() });
     let ticket = bench.funduq.issue_ticket(&lender.public_key());
@@ -68,17 +68,17 @@ async fn lend(bench: &Bench) -> (Arc<Lender>, LinkId) {
 }
 
 /// A run that its caller bound to `gpt`, with its token.
-struct Bound {
+pub(crate) struct Bound {
     stream: AguiStream,
     run: RunId,
     token: String,
-    agent: Identity,
+    pub(crate) agent: Identity,
     agent_link: LinkId,
     address: AgentAddress,
 }
 
 /// One that is accepted.
-async fn bound(bench: &Bench) -> Bound {
+pub(crate) async fn bound(bench: &Bench) -> Bound {
     let bound = offered(bench).await;
     bench.funduq.answer(bound.agent_link, &bound.run, 1, Verdict::Accepted).await.unwrap();
     bound
@@ -99,7 +99,12 @@ async fn offered(bench: &Bench) -> Bound {
 }
 
 impl Bound {
-    async fn call(&self, bench: &Bench, signer: &Identity, at: i64) -> Result<CompletionStream, KyokError> {
+    pub(crate) async fn call(
+        &self,
+        bench: &Bench,
+        signer: &Identity,
+        at: i64,
+    ) -> Result<CompletionStream, KyokError> {
         let signature = signer.sign_kyok_call(&self.token, at, BODY);
         let call = KyokCall { bearer: &self.token, timestamp: at, signature, body: BODY };
         bench.funduq.kyok().complete(call).await

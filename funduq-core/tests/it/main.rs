@@ -15,3 +15,4 @@ mod restart;
 mod scripted;
 mod store_faults;
 mod turns;
+mod unread;

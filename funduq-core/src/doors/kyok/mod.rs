@@ -12,7 +12,6 @@ use funduq_contract::{
     AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, RawJson, Signature, is_fresh,
     kyok_call_payload, verify_signature,
 };
-use tokio::sync::mpsc;
 
 pub use collapse::{Collapse, CollapseError};
 pub use token::TokenSecret;
@@ -20,7 +19,7 @@ pub(crate) use token::{Grant, InvalidToken};
 
 use super::caller::take_bag;
 use super::open::DoorContext;
-use crate::links::News;
+use crate::links::{News, Reading};
 use crate::record::{Run, RunStatus, StoreError};
 use crate::{clock, ids};
 
@@ -69,6 +68,11 @@ pub enum KyokError {
     /// The provider's link went in mid-answer. 502.
     #[error("the LLM provider disconnected before its answer was whole")]
     Disconnected,
+    /// The agent was too far behind in reading, and what waited for it was given up. 503.
+    #[error(
+        "the agent did not read its completion, so what waited for it was given up; ask again and read as it comes"
+    )]
+    AgentTooSlow,
     /// The record could not be read. 503.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -89,8 +93,7 @@ pub struct KyokCall<'a> {
 
 /// The chunks of an answer. Dropping it before the end tells the provider to stop.
 pub struct CompletionStream {
-    id: CompletionId,
-    news: mpsc::Receiver<News>,
+    reading: Reading,
     context: DoorContext,
     streaming: bool,
     ended: bool,
@@ -98,7 +101,7 @@ pub struct CompletionStream {
 
 impl std::fmt::Debug for CompletionStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CompletionStream").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("CompletionStream").field("id", &self.reading.id).finish_non_exhaustive()
     }
 }
 
@@ -111,33 +114,29 @@ impl CompletionStream {
     /// The next chunk as it came; `None` when the answer is whole.
     ///
     /// # Errors
-    /// [`KyokError::Refused`], [`KyokError::Failed`] or [`KyokError::Disconnected`]; nothing comes after it.
+    /// [`KyokError::Refused`], [`KyokError::Failed`], [`KyokError::Disconnected`] or [`KyokError::AgentTooSlow`]; nothing
+    /// comes after it.
     pub async fn next(&mut self) -> Result<Option<RawJson>, KyokError> {
         if self.ended {
             return Ok(None);
         }
-        match self.news.recv().await {
-            Some(News::Chunk(chunk)) => Ok(Some(chunk)),
-            Some(News::End) => {
-                self.ended = true;
-                Ok(None)
-            }
-            Some(News::Failed { error, refused }) => {
-                self.ended = true;
-                Err(if refused { KyokError::Refused(error) } else { KyokError::Failed(error) })
-            }
-            None => {
-                self.ended = true;
-                Err(KyokError::Disconnected)
-            }
-        }
+        let ended = match self.context.llm().next(&self.reading).await {
+            News::Chunk(chunk) => return Ok(Some(chunk)),
+            News::End => Ok(None),
+            News::Failed { error, refused: true } => Err(KyokError::Refused(error)),
+            News::Failed { error, refused: false } => Err(KyokError::Failed(error)),
+            News::LinkLost => Err(KyokError::Disconnected),
+            News::GivenUp => Err(KyokError::AgentTooSlow),
+        };
+        self.ended = true;
+        ended
     }
 }
 
 impl Drop for CompletionStream {
     fn drop(&mut self) {
         if !self.ended {
-            self.context.llm().abandon(&self.id);
+            self.context.llm().abandon(&self.reading.id);
         }
     }
 }
@@ -188,7 +187,7 @@ impl KyokAdapter {
         let kyok = binding(&run)?;
         let id = CompletionId::new(ids::text()).map_err(|error| KyokError::InvalidBody(error.to_string()))?;
         let completion = DeliveredCompletion {
-            completion_id: id.clone(),
+            completion_id: id,
             run_id: run.id,
             agent,
             llm_name: kyok.llm_provider.name.clone(),
@@ -196,10 +195,10 @@ impl KyokAdapter {
             actor_chain: run.chain,
             body,
         };
-        let news = self.context.llm().call(&kyok.llm_provider, Complete { completion });
-        let news = news.ok_or(KyokError::NotAttached(kyok.llm_provider))?;
+        let reading = self.context.llm().call(&kyok.llm_provider, Complete { completion });
+        let reading = reading.ok_or(KyokError::NotAttached(kyok.llm_provider))?;
         let streaming = request.stream.unwrap_or(false);
-        Ok(CompletionStream { id, news, context: self.context.clone(), streaming, ended: false })
+        Ok(CompletionStream { reading, context: self.context.clone(), streaming, ended: false })
     }
 
     fn grant(&self, bearer: &str) -> Result<Grant, KyokError> {

@@ -95,6 +95,7 @@ impl From<KyokError> for OpenAiError {
             KyokError::Refused(error) => Self::of(StatusCode::FORBIDDEN, error),
             KyokError::Failed(error) => Self::of(StatusCode::BAD_GATEWAY, error),
             KyokError::Disconnected => Self::bad_answer("provider_disconnected", message),
+            KyokError::AgentTooSlow => Self::unavailable("agent_too_slow", message),
             // What went wrong in the record is for the log.
             KyokError::Store(error) => ApiError::from(error).into(),
         }

@@ -3,34 +3,26 @@
 //! A completion belongs to the connection that its request went to: a chunk on any other is not heard, and when that
 //! connection goes the completion fails at once and is never passed off as whole.
 
+mod calls;
+mod completions;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use funduq_agui::RawObject;
 use funduq_contract::{
-    AgentAddress, AgentName, CancelCompletion, Complete, CompletionId, ConnectedLlmProvider, LinkClosed,
-    LinkId, LlmRegistration, PortError, PublicKey, RawJson,
+    AgentAddress, AgentName, ConnectedLlmProvider, LinkClosed, LinkId, LlmRegistration, PortError, PublicKey,
 };
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Notify, broadcast};
+
+pub(crate) use calls::Reading;
+use completions::Completions;
+pub(crate) use completions::News;
 
 use super::roster::Change;
-
-/// How many chunks of one completion may wait for its agent.
-const WAITING_CHUNKS: usize = 256;
-/// How long a full completion may hold up its link before it is given up.
-const SLOW_AGENT: Duration = Duration::from_secs(30);
-
-/// What a provider says about a completion.
-#[derive(Debug)]
-pub(crate) enum News {
-    /// A chunk of the answer.
-    Chunk(RawJson),
-    /// The answer is whole.
-    End,
-    /// There is no answer, or no more of it.
-    Failed { error: RawObject, refused: bool },
-}
+use crate::settings::CoreSettings;
+use crate::stats::Stats;
 
 /// How an LLM provider's completions ended since funduq started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,19 +40,14 @@ struct OpenLink {
     provider: Arc<dyn ConnectedLlmProvider>,
     names: BTreeSet<AgentName>,
     metadata: Option<RawObject>,
+    /// Told when what holds the link up may have changed.
+    turn: Arc<Notify>,
 }
 
-struct Call {
-    key: PublicKey,
-    link: LinkId,
-    news: mpsc::Sender<News>,
-}
-
-#[derive(Default)]
 struct State {
     links: HashMap<PublicKey, OpenLink>,
     keys: HashMap<LinkId, PublicKey>,
-    calls: HashMap<CompletionId, Call>,
+    completions: Completions,
     quality: HashMap<PublicKey, LlmQuality>,
     last_link: u64,
 }
@@ -69,11 +56,25 @@ struct State {
 pub(crate) struct LlmLinks {
     state: Mutex<State>,
     changes: broadcast::Sender<Change>,
+    stats: Arc<Stats>,
+    /// How long one completion may hold up its link.
+    patience: Duration,
 }
 
 impl LlmLinks {
-    pub(crate) fn new(changes: broadcast::Sender<Change>) -> Self {
-        Self { state: Mutex::default(), changes }
+    pub(crate) fn new(
+        settings: &CoreSettings,
+        changes: broadcast::Sender<Change>,
+        stats: Arc<Stats>,
+    ) -> Self {
+        let state = State {
+            links: HashMap::new(),
+            keys: HashMap::new(),
+            completions: Completions::new(settings.completion_unread_bytes, settings.unread_bytes),
+            quality: HashMap::new(),
+            last_link: 0,
+        };
+        Self { state: Mutex::new(state), changes, stats, patience: settings.unread_timeout }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -93,10 +94,12 @@ impl LlmLinks {
         state.last_link += 1;
         let id = LinkId::new(state.last_link);
         state.keys.insert(id, key);
-        let old = state.links.insert(key, OpenLink { id, provider, names: BTreeSet::new(), metadata: None });
+        let turn = Arc::new(Notify::new());
+        let link = OpenLink { id, provider, names: BTreeSet::new(), metadata: None, turn };
+        let old = state.links.insert(key, link);
         if let Some(old) = &old {
             state.keys.remove(&old.id);
-            lose_calls(&mut state, old.id);
+            state.lose_calls(old.id);
         }
         drop(state);
         if let Some(old) = old {
@@ -123,7 +126,7 @@ impl LlmLinks {
         let mut state = self.lock();
         let key = state.keys.remove(&link)?;
         state.links.remove(&key);
-        lose_calls(&mut state, link);
+        state.lose_calls(link);
         drop(state);
         self.announce(key);
         Some(key)
@@ -175,86 +178,18 @@ impl LlmLinks {
         self.lock().quality.get(key).copied().unwrap_or_default()
     }
 
-    /// Sends a completion to the link that serves the offering; what it says comes back on the channel. `None`: nobody
-    /// serves it, or its link is gone.
-    pub(crate) fn call(&self, offering: &AgentAddress, complete: Complete) -> Option<mpsc::Receiver<News>> {
-        let id = complete.completion.completion_id.clone();
-        let (sender, receiver) = mpsc::channel(WAITING_CHUNKS);
-        let provider = {
-            let mut state = self.lock();
-            let open = state.links.get(&offering.provider)?;
-            if !open.names.contains(&offering.name) {
-                return None;
-            }
-            let (link, provider) = (open.id, Arc::clone(&open.provider));
-            state.calls.insert(id.clone(), Call { key: offering.provider, link, news: sender });
-            provider
-        };
-        if provider.complete(complete).is_err() {
-            self.lock().calls.remove(&id);
-            return None;
-        }
-        Some(receiver)
-    }
-
-    /// The agent listens no more: the provider is told, so that nobody pays for words that nobody reads.
-    pub(crate) fn abandon(&self, id: &CompletionId) {
-        let provider = {
-            let mut state = self.lock();
-            let Some(call) = state.calls.remove(id) else { return };
-            state
-                .links
-                .get(&call.key)
-                .filter(|open| open.id == call.link)
-                .map(|open| Arc::clone(&open.provider))
-        };
-        if let Some(provider) = provider {
-            // A link that is gone has nothing left to stop.
-            let _ = provider.cancel_completion(CancelCompletion { completion_id: id.clone() });
-        }
-    }
-
-    /// Passes on what a link says about a completion, if the completion is that link's.
-    pub(crate) async fn tell(&self, link: LinkId, id: &CompletionId, news: News) -> Result<(), PortError> {
-        let sender = {
-            let mut state = self.lock();
-            if !state.keys.contains_key(&link) {
-                return Err(PortError::LinkClosed);
-            }
-            let call = state.calls.get(id).filter(|call| call.link == link);
-            let Some((key, sender)) = call.map(|call| (call.key, call.news.clone())) else {
-                return Err(PortError::Invalid(format!("this link answers no completion {id}")));
-            };
-            let quality = state.quality.entry(key).or_default();
-            match &news {
-                News::Chunk(_) => {}
-                News::End => quality.completed += 1,
-                News::Failed { refused: true, .. } => quality.refused += 1,
-                News::Failed { refused: false, .. } => quality.failed += 1,
-            }
-            if !matches!(news, News::Chunk(_)) {
-                state.calls.remove(id);
-            }
-            sender
-        };
-        if tokio::time::timeout(SLOW_AGENT, sender.send(news)).await.is_err() {
-            tracing::warn!(completion = %id, "the agent does not read; its completion is given up");
-            self.abandon(id);
-        }
-        Ok(())
+    /// How many completions are on their way, and about how many bytes of them their agents have not read.
+    pub(crate) fn standing(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.completions.count(), state.completions.unread())
     }
 }
 
-/// The completions of a link that went fail: their channels close without an end.
-fn lose_calls(state: &mut State, link: LinkId) {
-    let lost: Vec<_> = state
-        .calls
-        .iter()
-        .filter(|(_, call)| call.link == link)
-        .map(|(id, call)| (id.clone(), call.key))
-        .collect();
-    for (id, key) in lost {
-        state.calls.remove(&id);
-        state.quality.entry(key).or_default().failed += 1;
+impl State {
+    /// The completions of a link that went fail.
+    fn lose_calls(&mut self, link: LinkId) {
+        for key in self.completions.lose(link) {
+            self.quality.entry(key).or_default().failed += 1;
+        }
     }
 }
