@@ -3,7 +3,7 @@
 use std::fmt::Error;
 use std::time::Duration;
 
-use funduq_core::{Funduq, Timing};
+use funduq_core::{CompletionFigures, Funduq, Timing};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -77,8 +77,32 @@ impl Collector for Relay {
             "From a run's arrival to its provider's first event",
             &figures.first_event_time,
         )?;
-        page.timing("commit", "What a commit of the record takes", &figures.commit_time)
+        page.timing("commit", "What a commit of the record takes", &figures.commit_time)?;
+        completions(&mut page, &figures.completions)
     }
+}
+
+/// Completions of lent models.
+fn completions(page: &mut Page<'_>, figures: &CompletionFigures) -> Result<(), Error> {
+    page.counter("completions", "Completions that went to an LLM provider", figures.begun)?;
+    page.counters(
+        "completions_ended",
+        "Completions that ended, by what their agent was told, or that it had gone",
+        figures.ended.iter().map(|(ending, count)| ([("outcome", ending.as_str())], *count)),
+    )?;
+    page.gauge("completions_live", "Completions whose agent has not been told the end", figures.live)?;
+    page.counter("completion_chunks", "Chunks of completions from LLM providers", figures.chunks)?;
+    page.counter("completion_bytes", "Bytes of chunks of completions", figures.bytes)?;
+    page.gauge(
+        "completion_unread_bytes",
+        "Bytes of completions that wait for agents to read them",
+        figures.unread_bytes,
+    )?;
+    page.timing(
+        "first_chunk",
+        "From a call's way to its LLM provider to the first chunk",
+        &figures.first_chunk_time,
+    )
 }
 
 /// The page, as figures are written on it.

@@ -1,22 +1,8 @@
 //! The page of metrics: what it says is what happened, who may read it, and what its labels can be.
 
-use std::collections::HashMap;
-
 use serde_json::json;
 
 use crate::support::{Provider, Raw, TestGateway, client, input, nobody};
-
-/// What the page says now, by name and labels.
-async fn figures(gateway: &TestGateway) -> HashMap<String, f64> {
-    let answer = client().get(gateway.url_of("/metrics")).send().await.unwrap();
-    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
-    let page = answer.text().await.unwrap();
-    let lines = page.lines().filter(|line| !line.starts_with('#'));
-    lines
-        .map(|line| line.rsplit_once(' ').unwrap())
-        .map(|(name, value)| (name.into(), value.parse().unwrap()))
-        .collect()
-}
 
 #[tokio::test]
 async fn runs_events_links_and_streams_are_counted() {
@@ -28,7 +14,7 @@ async fn runs_events_links_and_streams_are_counted() {
     let mut answer = asked.await.unwrap();
     provider.event(&offer.run.run_id, 1, &crate::support::started(&offer)).await;
     answer.event().await.unwrap();
-    let during = figures(&gateway).await;
+    let during = gateway.figures().await;
     assert_eq!(during["funduq_streams"], 1.0);
     assert_eq!(during["funduq_runs_live{status=\"running\"}"], 1.0);
     assert_eq!(during["funduq_links{kind=\"agents\"}"], 1.0);
@@ -36,7 +22,7 @@ async fn runs_events_links_and_streams_are_counted() {
 
     provider.event(&offer.run.run_id, 2, &crate::support::finished(&offer)).await;
     answer.rest().await;
-    let after = figures(&gateway).await;
+    let after = gateway.figures().await;
     assert_eq!(after["funduq_runs_opened_total"], 1.0);
     assert_eq!(after["funduq_runs_ended_total{outcome=\"completed\",reason=\"\"}"], 1.0);
     assert_eq!(after["funduq_verdicts_total{verdict=\"accepted\"}"], 1.0);
@@ -54,7 +40,7 @@ async fn runs_events_links_and_streams_are_counted() {
 #[tokio::test]
 async fn whatever_a_stranger_sends_is_no_label_of_its_own() {
     let gateway = TestGateway::start().await;
-    let before = figures(&gateway).await.len();
+    let before = gateway.figures().await.len();
     let agent = nobody();
     for at in 0..20 {
         let body = json!({ "publicKey": format!("{at}") });
@@ -66,7 +52,7 @@ async fn whatever_a_stranger_sends_is_no_label_of_its_own() {
             client().request(method, gateway.url_of(&path)).send().await.unwrap();
         }
     }
-    let added = figures(&gateway).await.len() - before;
+    let added = gateway.figures().await.len() - before;
     assert!(added < 12, "{added} new series");
     gateway.stop().await;
 }

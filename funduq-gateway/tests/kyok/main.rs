@@ -8,10 +8,12 @@ mod support;
 
 mod lender;
 mod log;
+mod metrics;
 mod offerings;
 mod round_trip;
 mod spender;
 mod statuses;
 mod streams;
 mod tap;
+mod unread;
 mod whole;

@@ -4,6 +4,7 @@ mod http;
 mod provider;
 mod signer;
 
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -77,6 +78,18 @@ impl TestGateway {
         let answer = client().get(self.url_of(path)).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         answer.json().await.unwrap()
+    }
+
+    /// What the page of metrics says now, by name and labels.
+    pub(crate) async fn figures(&self) -> HashMap<String, f64> {
+        let answer = client().get(self.url_of("/metrics")).send().await.unwrap();
+        assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+        let page = answer.text().await.unwrap();
+        let lines = page.lines().filter(|line| !line.starts_with('#'));
+        lines
+            .map(|line| line.rsplit_once(' ').unwrap())
+            .map(|(name, value)| (name.into(), value.parse().unwrap()))
+            .collect()
     }
 
     /// Waits until a run stands so.
