@@ -131,6 +131,11 @@ impl Presenters {
         }
     }
 
+    /// Whether a caller without a key is refused, and a bearer token is one way to have one.
+    pub(crate) fn ask_for_token(&self) -> bool {
+        !self.takes_anybody && self.tokens.is_some()
+    }
+
     fn signature(&self, parts: &Parts) -> Result<Option<RequestSignature>, ApiError> {
         let field = |name: &str| field(&parts.headers, name);
         let wrong = |problem| self.wrong(&problem);

@@ -12,5 +12,6 @@ mod card;
 mod json_rpc;
 mod own_errors;
 mod rest;
+mod security;
 mod streams;
 mod v03;

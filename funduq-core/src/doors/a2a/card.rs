@@ -15,7 +15,8 @@ use crate::record::AgentRecord;
 /// The version of an agent whose provider names none: A2A requires one.
 const VERSION: &str = "1.0.0";
 
-/// The card of an agent. The interfaces are the host's, who alone knows where it is reached.
+/// The card of an agent. The interfaces are the host's, who alone knows where it is reached; so is what it says of security:
+/// the host alone knows whom it lets in.
 ///
 /// Of what the provider published beside name and description, these go in, each if it is what A2A says it is:
 /// `version`, `skills` (one by one), `provider`, `documentationUrl`, `iconUrl`. The rest would be a promise that
@@ -82,6 +83,13 @@ impl Extra<'_> {
             .map(|mut skill| {
                 text_only(&mut skill.input_modes);
                 text_only(&mut skill.output_modes);
+                if !skill.security_requirements.is_empty() {
+                    skill.security_requirements.clear();
+                    self.left_out(
+                        &format!("skill {}", skill.id),
+                        "whom the door lets in is the host's to say",
+                    );
+                }
                 skill
             })
             .collect()

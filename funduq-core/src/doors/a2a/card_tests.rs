@@ -48,6 +48,7 @@ fn what_the_provider_published_goes_in_if_it_is_what_a2a_says() {
         "version": "2.1", "iconUrl": "https://example.org/i.png", "documentationUrl": "https://example.org/docs",
         "provider": {"organization": "Example", "url": "https://example.org"},
         "capabilities": {"pushNotifications": true}, "supportedInterfaces": [], "name": "somebody else",
+        "securitySchemes": {"x": {"httpAuthSecurityScheme": {"scheme": "Basic"}}}, "securityRequirements": [{"schemes": {"x": {}}}],
     });
     let card = carded(good, false);
     assert_eq!(card["version"], "2.1");
@@ -56,6 +57,7 @@ fn what_the_provider_published_goes_in_if_it_is_what_a2a_says() {
     assert_eq!(card["provider"]["organization"], "Example");
     assert_eq!(card["name"], "echo");
     assert_eq!(card["capabilities"]["pushNotifications"], false);
+    assert_eq!((card.get("securitySchemes"), card.get("securityRequirements")), (None, None));
     assert_eq!(card["supportedInterfaces"].as_array().unwrap().len(), 1);
     let bad = carded(json!({"version": 2, "iconUrl": "", "provider": {"url": "x"}, "skills": {}}), false);
     assert_eq!(bad["version"], "1.0.0");
@@ -65,10 +67,18 @@ fn what_the_provider_published_goes_in_if_it_is_what_a2a_says() {
 
 #[test]
 fn skills_are_taken_one_by_one() {
-    let skill = |id: &str| json!({"id": id, "name": id, "description": "d", "tags": ["t"], "inputModes": ["text/plain", "image/png"]});
+    let skill = |id: &str| {
+        json!({"id": id, "name": id, "description": "d", "tags": ["t"], "inputModes": ["text/plain", "image/png"],
+        "securityRequirements": [{"schemes": {"x": {}}}]})
+    };
     let untagged = json!({"id": "b", "name": "b", "description": "d", "tags": []});
     let card = carded(json!({"skills": [skill("a"), untagged, 7, skill("c")]}), false);
     let ids: Vec<_> = card["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
     assert_eq!(ids, ["a", "c"]);
+    assert_eq!(
+        card["skills"][0].get("securityRequirements"),
+        None,
+        "whom the door lets in is not the provider's to say"
+    );
     assert_eq!(card["skills"][0]["inputModes"], json!(["text/plain"]), "nothing else reaches the agent");
 }

@@ -11,6 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::refusal::Refused;
+use super::security;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::Agent;
@@ -25,10 +26,13 @@ pub(super) async fn get(
     parts: Parts,
 ) -> Result<Response, ApiError> {
     let url = urls::a2a(&urls::base(&parts, &app.config.public_url, &app.listening), &agent);
-    let card = match app.funduq.a2a().agent_card(&agent, interfaces(&url)).await {
+    let mut card = match app.funduq.a2a().agent_card(&agent, interfaces(&url)).await {
         Ok(card) => card,
         Err(error) => return Ok(Refused::from(error).into_rest()),
     };
+    if app.presenters.ask_for_token() {
+        security::ask_for_token(&mut card);
+    }
     let document = v03::card_document(&card);
     let tag = tag(&document);
     let mut answer = match is_known(&parts.headers, &tag) {

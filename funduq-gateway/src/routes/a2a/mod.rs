@@ -7,6 +7,7 @@ mod card;
 mod refusal;
 mod rest;
 mod rpc;
+mod security;
 mod stream;
 
 use std::sync::Arc;
