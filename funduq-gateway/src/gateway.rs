@@ -7,7 +7,6 @@ use std::time::Duration;
 use funduq_contract::{AgentAddress, PublicKey};
 use funduq_core::{Funduq, SqliteStore, StoreError};
 use funduq_provider_sdk::ws::{Link, LinkError};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -104,7 +103,7 @@ impl Gateway {
         let funduq = Funduq::with_token_secret(config.core(), Some(identity), Arc::new(store), secret);
 
         let listening = |source| StartError::Listen { address: config.listen, source };
-        let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
+        let listener = server::listen(config.listen).map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
         let presenters = Presenters::new(&config, address)?;
         let admission = Admission::new(&config)?;

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -30,6 +30,10 @@ use crate::limits::{Limit, Limits};
 
 /// How long the loop waits after the system has refused it a socket, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// How many connections the system keeps ready until the loop takes them, if its own bound lets it. One more is not answered,
+/// and tries again only after a second; after a restart every provider comes back at once.
+const BACKLOG: u32 = 4096;
 
 /// What a connection holds at most of what it reads and of what it writes; no request's head is larger.
 const MAX_BUFFER: usize = 64 << 10;
@@ -83,6 +87,22 @@ pub(crate) struct Door {
     pub(crate) limits: Arc<Limits>,
     pub(crate) certificate: Option<Arc<Certificate>>,
     pub(crate) ending: Ending,
+}
+
+/// Listens on an address.
+///
+/// # Errors
+/// What the system says against it.
+pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // What is left of connections of the last process does not keep the address. (Elsewhere it would let others take it.)
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Takes connections until it is told to stop, and lets go of the socket then.
