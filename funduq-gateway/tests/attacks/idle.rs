@@ -1,44 +1,103 @@
-//! Connections that are opened and left to lie.
+//! Connections that are opened and left to lie, all of them at the same time.
+
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::ground::Ground;
-use crate::requests::memory;
-use crate::support::{SOON, input, post};
+use crate::measure::{descriptors_of, falls_to, make_room, memory_of};
+use crate::support::{Raw, SOON, Serving, client, end, input, post};
 
-/// How many lie there at once: two descriptors each, both of them this process's.
-const AT_ONCE: usize = 250;
-const IN_ALL: usize = 10_000;
+/// How many lie there at once.
+const IDLE: usize = 10_000;
+/// How many more connections are taken.
+const ROOM: usize = 8;
+/// What one may cost, in KiB.
+const COST: u64 = 24;
+/// By how much memory may differ afterwards, in MiB: tables keep some of the room that they once had.
+const KEPT: u64 = 12;
 
-#[tokio::test]
-async fn ten_thousand_idle_connections_are_let_go_and_leave_nothing_behind() {
-    let ground = Ground::configured(|config| config.header_timeout = "100ms".parse().unwrap()).await;
-    let host = ground.url().strip_prefix("http://").unwrap().to_owned();
-    let before = memory();
-    for wave in 0..IN_ALL / AT_ONCE {
-        let mut idle = Vec::with_capacity(AT_ONCE);
-        for _ in 0..AT_ONCE {
-            let mut connection = TcpStream::connect(&host).await.unwrap();
-            // Some say as much as could become anything.
-            if idle.len() % 2 == 0 {
-                connection.write_all(b"P").await.unwrap();
-            }
-            idle.push(connection);
+/// As much as each of them says: nothing, what could become anything, half a head, a whole request that gets its answer.
+const WORDS: [&str; 4] =
+    ["", "PRI * HT", "POST /agui HTTP/1.1\r\nhost: ", "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"];
+
+/// How many connections the gateway has beside the one that asks, which it answers even where it takes no more.
+async fn connections(url: &str) -> usize {
+    let page = client().get(format!("{url}/metrics")).send().await.unwrap().text().await.unwrap();
+    let line = page.lines().find_map(|line| line.strip_prefix("funduq_connections "));
+    line.unwrap().parse::<usize>().unwrap() - 1
+}
+
+async fn until_connections_are(url: &str, wanted: usize) {
+    let until = Instant::now() + SOON;
+    loop {
+        let now = connections(url).await;
+        if now == wanted {
+            return;
         }
-        if wave % 10 == 0 {
-            let heard = post(&ground.agui_url(), &input("hello").to_string(), &Vec::new()).await;
-            assert_eq!(heard.last_event(), "RUN_FINISHED");
-        }
-        for mut connection in idle {
-            let mut said = Vec::new();
-            // With an end or with a reset, as the system has it where something had come that nobody read.
-            let closed = timeout(SOON, connection.read_to_end(&mut said)).await.expect("it is closed");
-            assert!(closed.is_err() || said.is_empty() || said.starts_with(b"HTTP/1.1 4"), "{said:?}");
-        }
+        assert!(Instant::now() < until, "{now} connections, and {wanted} are waited for");
+        sleep(Duration::from_millis(20)).await;
     }
-    let after = memory();
-    assert!(after < before + 64, "{before} MiB before, {after} MiB after");
-    ground.ends_unharmed().await;
+}
+
+async fn lie(host: &str, number: usize) -> TcpStream {
+    let mut connection = TcpStream::connect(host).await.unwrap();
+    connection.write_all(WORDS[number % WORDS.len()].as_bytes()).await.unwrap();
+    connection
+}
+
+/// The gateway is a process of its own, so that its memory and its descriptors are its own.
+#[tokio::test]
+async fn ten_thousand_idle_connections_at_once_are_borne_let_go_and_leave_nothing_behind() {
+    make_room(IDLE as u64 + 1_000);
+    let folder = tempfile::tempdir().unwrap();
+    let limit = (IDLE + ROOM).to_string();
+    let arguments = ["--demo", "--connection-limit", &limit, "--header-timeout", "5s"];
+    let mut gateway = Serving::start(folder.path(), &arguments).await;
+    let process = gateway.child.id().unwrap();
+    let [url, agent] = ["url", "aguiUrl"].map(|name| gateway.ready[name].as_str().unwrap().to_owned());
+    let host = url.strip_prefix("http://").unwrap();
+    let served = async || {
+        let heard = post(&agent, &input("hello").to_string(), &Vec::new()).await;
+        assert_eq!(heard.last_event(), "RUN_FINISHED");
+    };
+    // The link of its agents is none of its connections; links have a limit of their own.
+    served().await;
+    until_connections_are(&url, 0).await;
+    let (memory, descriptors) = (memory_of(process), descriptors_of(process));
+
+    let mut idle = Vec::with_capacity(IDLE + ROOM);
+    for number in 0..IDLE {
+        idle.push(lie(host, number).await);
+    }
+    until_connections_are(&url, IDLE).await;
+    assert!(descriptors_of(process) >= descriptors + IDLE);
+    let most = memory + IDLE as u64 * COST / 1024;
+    let held = memory_of(process);
+    assert!(held <= most, "{memory} MiB before, {held} MiB with {IDLE} idle connections");
+    served().await;
+
+    // Over the limit there is a word, and health and metrics as ever.
+    until_connections_are(&url, IDLE).await;
+    for number in IDLE..IDLE + ROOM {
+        idle.push(lie(host, number).await);
+    }
+    until_connections_are(&url, IDLE + ROOM).await;
+    let refused = post(&agent, &input("hello").to_string(), &Vec::new()).await;
+    assert_eq!(refused.refusal(), (503, "busy".to_owned()));
+    assert_eq!(Raw::get(&format!("{url}/healthz"), "").await.status, 200);
+
+    for mut connection in idle {
+        let mut said = Vec::new();
+        // With an end or with a reset, as the system has it where something had come that nobody read.
+        let closed = timeout(SOON, connection.read_to_end(&mut said)).await.expect("it is closed");
+        assert!(closed.is_err() || said.is_empty() || said.starts_with(b"HTTP/1.1 "), "{said:?}");
+    }
+    until_connections_are(&url, 0).await;
+    served().await;
+    until_connections_are(&url, 0).await;
+    falls_to("descriptors", descriptors, || descriptors_of(process)).await;
+    falls_to("MiB", memory + KEPT, || memory_of(process)).await;
+    assert_eq!(end(&mut gateway.child, "-TERM").await, Some(0));
 }

@@ -10,6 +10,8 @@ mod support;
 #[path = "../kyok/lender.rs"]
 #[allow(dead_code, reason = "what lends here is what lends there")]
 mod lender;
+#[path = "../kyok/log.rs"]
+mod log;
 #[path = "../kyok/spender.rs"]
 #[allow(dead_code, reason = "and so is what spends")]
 mod spender;
@@ -18,6 +20,7 @@ mod chains;
 mod ground;
 mod idle;
 mod lending;
+mod measure;
 mod names;
 mod proofs;
 mod requests;

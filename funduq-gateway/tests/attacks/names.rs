@@ -1,14 +1,11 @@
 //! Names and texts that want to be something else: paths, lines of a log, pages of another origin.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
 use funduq_contract::{ConnectRefusal, DownFrame, PortErrorCode};
 use http::Method;
 use serde_json::{Value, json};
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::ground::Ground;
+use crate::log;
 use crate::support::{Heard, Provider, Raw, client, input, post, request};
 
 const LISTED: &str = "https://app.example";
@@ -41,34 +38,9 @@ async fn a_path_traversal_in_an_agents_name_names_no_agent() {
     ground.ends_unharmed().await;
 }
 
-/// Collects what is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn a_line_cannot_be_injected_into_the_log_nor_a_secret_found_in_it() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
-    let _logging = tracing::subscriber::set_default(subscriber.with_writer(log.clone()).finish());
+    log::keep();
     let ground = Ground::new().await;
     let forged = "2026-01-01T00:00:00.000000Z ERROR funduq: forged";
     let encoded = format!("x%0a{}", forged.replace(' ', "%20"));
@@ -93,8 +65,8 @@ async fn a_line_cannot_be_injected_into_the_log_nor_a_secret_found_in_it() {
     assert_eq!(post(&ground.agui_url(), &body.to_string(), &Vec::new()).await.refusal().0, 400);
     ground.ends_unharmed().await;
 
-    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    assert!(text.contains("request"), "the requests are in the log");
+    let text = String::from_utf8(log::kept()).unwrap();
+    assert!(text.contains("/threads/x%0a2026"), "the requests are in the log");
     for line in text.lines() {
         assert!(!line.starts_with(forged), "{line}");
         assert!(!line.contains("in-the-query") && !line.contains("in-the-header"), "{line}");

@@ -6,12 +6,12 @@ use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::ground::Ground;
+use crate::measure::memory_of;
 use crate::support::{Closed, Heard, Provider, Raw, client, input, post, request};
 
 /// What this process holds in memory, in MiB.
-pub(crate) fn memory() -> usize {
-    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
-    status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4 / 1024
+fn memory() -> u64 {
+    memory_of(std::process::id())
 }
 
 #[tokio::test]

@@ -58,6 +58,8 @@ async fn a_list_that_does_not_hold_is_no_beginning() {
     config.allow_list = list.to_str().unwrap().parse().unwrap();
     assert!(matches!(Gateway::start(config.clone()).await, Err(StartError::File(_))));
     std::fs::write(&list, "no key\n").unwrap();
+    // A process that another test starts may have the lock of the first folder for a moment.
+    config.data_dir = folder.path().join("another");
     let error = Gateway::start(config).await.unwrap_err().to_string();
     assert!(error.contains("line 1"), "{error}");
 }

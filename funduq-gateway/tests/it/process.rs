@@ -4,57 +4,21 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::timeout;
 
-use crate::support::{Raw, SOON, TestGateway, events, input, request};
-
-fn funduq(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_funduq"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("FUNDUQ_") {
-            command.env_remove(name);
-        }
-    }
-    command
-}
+use crate::support::{Raw, SOON, Serving, TestGateway, end, events, funduq, input, request};
 
 async fn output(folder: &Path, arguments: &[&str]) -> Output {
     timeout(SOON, funduq(folder, arguments).output()).await.unwrap().unwrap()
-}
-
-/// Starts `funduq serve` and reads what it prints up to the line `ready`.
-async fn serve(
-    folder: &Path,
-    arguments: &[&str],
-) -> (Child, Vec<String>, Value, Lines<BufReader<ChildStdout>>) {
-    let mut command = funduq(folder, &["serve", "--listen", "127.0.0.1:0", "--durability", "process"]);
-    let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut printed = Vec::new();
-    loop {
-        let line = timeout(SOON, lines.next_line()).await.unwrap().unwrap().expect("a line `ready`");
-        if let Some(ready) = line.strip_prefix("ready ") {
-            let ready = serde_json::from_str(ready).unwrap();
-            return (child, printed, ready, lines);
-        }
-        printed.push(line);
-    }
-}
-
-async fn end(child: &mut Child, signal: &str) -> Option<i32> {
-    let id = child.id().unwrap().to_string();
-    assert!(Command::new("kill").args([signal, &id]).status().await.unwrap().success());
-    timeout(SOON, child.wait()).await.expect("an end").unwrap().code()
 }
 
 #[tokio::test]
 async fn it_prints_where_everything_is_answers_and_ends_with_0() {
     for signal in ["-TERM", "-INT"] {
         let folder = tempfile::tempdir().unwrap();
-        let (mut child, printed, ready, mut lines) = serve(folder.path(), &["--demo"]).await;
+        let Serving { mut child, printed, ready, mut lines } =
+            Serving::start(folder.path(), &["--demo"]).await;
         let agui = ready["aguiUrl"].as_str().unwrap();
         assert!(agui.starts_with(ready["url"].as_str().unwrap()));
         assert!(ready["agentCardUrl"].as_str().unwrap().ends_with("/echo/.well-known/agent-card.json"));
@@ -73,7 +37,8 @@ async fn it_prints_where_everything_is_answers_and_ends_with_0() {
 #[tokio::test]
 async fn a_run_in_flight_does_not_hold_up_its_end_for_long() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut child, _, ready, _lines) = serve(folder.path(), &["--demo", "--drain", "50ms"]).await;
+    let Serving { mut child, ready, .. } =
+        Serving::start(folder.path(), &["--demo", "--drain", "50ms"]).await;
     let mut answer = Raw::post(ready["aguiUrl"].as_str().unwrap(), &input("slow")).await;
     answer.chunk().await.unwrap();
     let (code, rest) = tokio::join!(end(&mut child, "-TERM"), answer.rest());
@@ -205,7 +170,7 @@ async fn logs_are_json_with_the_requests_names_where_that_is_asked_for() {
 #[tokio::test]
 async fn a_second_funduq_on_the_same_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut child, ..) = serve(folder.path(), &[]).await;
+    let Serving { mut child, .. } = Serving::start(folder.path(), &[]).await;
     let output = output(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(String::from_utf8(output.stderr).unwrap().contains("in use by another funduq"));
     assert_eq!(end(&mut child, "-TERM").await, Some(0));

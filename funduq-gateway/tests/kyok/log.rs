@@ -8,8 +8,10 @@ use tracing_subscriber::filter::LevelFilter;
 static LOG: LazyLock<Log> = LazyLock::new(|| {
     let log = Log::default();
     let writer = log.clone();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(LevelFilter::DEBUG).with_writer(move || writer.clone());
+    // For the whole process: whether a line is of interest is remembered for all of its threads, so that one subscriber
+    // of one thread can miss what another thread was the first to say.
+    let subscriber = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false);
+    let subscriber = subscriber.with_writer(move || writer.clone());
     tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
     log
 });

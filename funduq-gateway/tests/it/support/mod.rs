@@ -1,6 +1,7 @@
 //! A gateway of a test's own, and the two kinds of parties that talk to it.
 
 mod http;
+mod process;
 mod provider;
 mod signer;
 
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub(crate) use http::{Raw, client, events, request};
+pub(crate) use process::{Serving, end, funduq};
 pub(crate) use provider::{Closed, Provider, finished, started, ticket};
 pub(crate) use signer::{Fields, Heard, get_as, now, post, post_as, signed, signed_at};
 
