@@ -170,6 +170,11 @@ fn size_and_nesting_have_limits() {
     assert_eq!(*nested(2_000_000).unwrap_err().problem(), Problem::TooDeep);
     let large = RelayedInput::parse(&vec![b' '; MAX_INPUT_BYTES + 1]).unwrap_err();
     assert_eq!(large.to_string(), "invalid input: it is larger than 16777216 bytes");
+    // What a door took has grown by funduq's own word when it is read again.
+    let pad = " ".repeat(MAX_INPUT_BYTES);
+    let grown = format!(r#"{{"threadId":"t","runId":"r","messages":[],"x":"{pad}"}}"#);
+    assert!(RelayedInput::parse(grown.as_bytes()).is_err());
+    assert_eq!(serde_json::from_str::<RelayedInput>(&grown).unwrap().to_json(), grown);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::input::RunAgentInput;
 use crate::json::{self, Members};
 use crate::wire::Wire;
 
-/// The most bytes of one run input: 16 MiB. A client sends its whole history each time.
+/// The most bytes of one run input as its client sends it: 16 MiB. A client sends its whole history each time.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
 
 /// A run input. Serialises to the members that came, each as the bytes that came.
@@ -118,6 +118,15 @@ impl RelayedInput {
         if json.len() > MAX_INPUT_BYTES {
             return Err(Flaw::new(Problem::TooLarge { limit: MAX_INPUT_BYTES }).into());
         }
+        Self::parse_relayed(json)
+    }
+
+    /// Reads a run input that a door took before, from a link or a record. It may be larger than [`MAX_INPUT_BYTES`], as
+    /// funduq adds its ids and its word; how much is read at all is for whoever reads the link or the record.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse), but for the size.
+    pub fn parse_relayed(json: &[u8]) -> Result<Self, InvalidInput> {
         let text = std::str::from_utf8(json).map_err(|_| Flaw::new(Problem::NotUtf8))?;
         Ok(Self::read(check::any(text)?)?)
     }
@@ -230,7 +239,7 @@ impl Serialize for RelayedInput {
 impl<'de> Deserialize<'de> for RelayedInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse(raw.get().as_bytes()).map_err(D::Error::custom)
+        Self::parse_relayed(raw.get().as_bytes()).map_err(D::Error::custom)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use funduq_agui::{MAX_INPUT_BYTES, RelayedInput};
 use funduq_contract::{FunduqPort, LinkClosed, Verdict};
 use funduq_core::{DoorError, NotServing, RunStatus, StreamEnd};
 
@@ -37,6 +38,31 @@ fn queued_runs_are_taken_back_in_order_and_an_interjection_is_an_ordinary_turn()
             let mut stream = bench.funduq.agui().replay(&agent, &expected, 0).await.unwrap();
             assert_eq!(types(&mut stream).await, ["RUN_FINISHED"]);
         }
+    });
+}
+
+#[test]
+fn the_largest_input_that_a_door_takes_is_read_back_and_delivered_whole() {
+    on_every_store(|bench| async move {
+        let (provider, _, agent) = bench.serving(Some(1)).await;
+        let _blocking = bench.ask(&agent, "t", "0").await.unwrap();
+        provider.offer().await;
+        let padded = |pad: usize| {
+            let pad = "x".repeat(pad);
+            format!(r#"{{"threadId":"t","runId":"r","messages":[],"forwardedProps":{{"pad":"{pad}"}}}}"#)
+        };
+        let body = padded(MAX_INPUT_BYTES - padded(0).len());
+        let input = RelayedInput::parse(body.as_bytes()).unwrap();
+        let run = bench.funduq.agui().run(&agent, input, None).await.unwrap().run_id().clone();
+        let bench = bench.restart().await;
+        let (provider, _, _) = bench.serving(None).await;
+        let offer = provider.offer().await;
+        assert_eq!(offer.run.run_id, run);
+        // funduq's own ids have made it larger than a door would take.
+        let delivered = offer.run.input.to_json();
+        assert!(delivered.len() > MAX_INPUT_BYTES);
+        let read = serde_json::from_str::<RelayedInput>(&delivered).unwrap();
+        assert_eq!(read.to_json(), delivered);
     });
 }
 

@@ -156,7 +156,7 @@ fn run_row(row: &Row<'_>) -> Result<Run, StoreError> {
         agent: AgentAddress { provider: text(row, 2)?, name: text(row, 3)? },
         status: RunStatus::from_word(&status)
             .ok_or_else(|| StoreError::Corrupt(format!("a run's status is {status:?}")))?,
-        input: RelayedInput::parse(input.as_bytes())
+        input: RelayedInput::parse_relayed(input.as_bytes())
             .map_err(|error| StoreError::Corrupt(error.to_string()))?,
         chain: optional_json(row, 6)?,
         answers_run_id: optional_text(row, 7)?,
