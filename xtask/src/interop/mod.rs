@@ -2,6 +2,7 @@
 
 mod absent;
 mod cargo;
+mod debian;
 mod gateway;
 mod node;
 mod parties;
@@ -33,7 +34,8 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let gateway = Gateway::start(&funduq, scratch.path(), &log)?;
     let absent = absent::register_and_leave(&leaver, scratch.path(), gateway.ready())?;
     let parties = Parties::start(&lending, scratch.path(), gateway.ready())?;
-    let environment = Environment::of(workspace, gateway.ready(), &absent, &parties);
+    let environment =
+        Environment::of(workspace, gateway.ready(), &absent, &parties).with_programs(&funduq, &leaver);
 
     let mut failures = Vec::new();
     for suite in &suites {

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::debian;
 use super::suite::{Environment, LIMIT, once, test_files};
 use crate::shell;
 
@@ -40,6 +41,7 @@ pub(crate) fn run(source: &Path, scratch: &Path, environment: &Environment) -> R
     command
         .args(["-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short"])
         .args(files)
+        .env("PATH", debian::path(scratch.join("venv/bin"), scratch)?)
         .current_dir(source);
     shell::run_within(environment.apply(&mut command), LIMIT)
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::gateway::Ready;
 use super::parties::Parties;
 use super::roster::Agent;
-use super::{cargo, node, python};
+use super::{cargo, debian, node, python};
 use crate::workspace::Workspace;
 
 /// How long the tests of one suite may run.
@@ -65,7 +65,8 @@ impl Suite {
         match self.kind {
             Kind::Cargo => cargo::prepare(&self.source, &self.target),
             Kind::Node => node::prepare(&self.source, &self.scratch),
-            Kind::Python => python::prepare(&self.source, &self.scratch),
+            Kind::Python => python::prepare(&self.source, &self.scratch)
+                .and_then(|()| debian::prepare(&self.source, &self.scratch)),
         }
         .with_context(|| format!("preparing the suite {}", self.name))
     }
@@ -111,9 +112,16 @@ impl Environment {
         ])
     }
 
+    /// Where the binary `funduq` and the example `echo` are, for a suite that runs its own.
+    pub(crate) fn with_programs(mut self, funduq: &Path, echo: &Path) -> Self {
+        self.0.push(("FUNDUQ_BINARY", funduq.display().to_string()));
+        self.0.push(("FUNDUQ_ECHO", echo.display().to_string()));
+        self
+    }
+
     /// Sets the variables, and keeps a proxy of the machine out of the way of loopback.
     pub(crate) fn apply<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
+        command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
         command.envs(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
