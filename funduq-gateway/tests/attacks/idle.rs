@@ -1,13 +1,11 @@
 //! Connections that are opened and left to lie, all of them at the same time.
 
-use std::time::Duration;
-
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
-use crate::measure::{descriptors_of, falls_to, make_room, memory_of};
-use crate::support::{Raw, SOON, Serving, client, end, input, post};
+use crate::measure::{descriptors_of, falls_to, make_room, memory_of, until_figure_is};
+use crate::support::{Raw, SOON, Serving, end, input, post};
 
 /// How many lie there at once.
 const IDLE: usize = 10_000;
@@ -22,23 +20,9 @@ const KEPT: u64 = 12;
 const WORDS: [&str; 4] =
     ["", "PRI * HT", "POST /agui HTTP/1.1\r\nhost: ", "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"];
 
-/// How many connections the gateway has beside the one that asks, which it answers even where it takes no more.
-async fn connections(url: &str) -> usize {
-    let page = client().get(format!("{url}/metrics")).send().await.unwrap().text().await.unwrap();
-    let line = page.lines().find_map(|line| line.strip_prefix("funduq_connections "));
-    line.unwrap().parse::<usize>().unwrap() - 1
-}
-
+/// Waits until the gateway has so many connections beside the one that asks, which it answers even where it takes no more.
 async fn until_connections_are(url: &str, wanted: usize) {
-    let until = Instant::now() + SOON;
-    loop {
-        let now = connections(url).await;
-        if now == wanted {
-            return;
-        }
-        assert!(Instant::now() < until, "{now} connections, and {wanted} are waited for");
-        sleep(Duration::from_millis(20)).await;
-    }
+    until_figure_is(url, "funduq_connections", wanted + 1).await;
 }
 
 async fn lie(host: &str, number: usize) -> TcpStream {

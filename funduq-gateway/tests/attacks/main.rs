@@ -17,6 +17,7 @@ mod log;
 mod spender;
 
 mod chains;
+mod deaf;
 mod ground;
 mod idle;
 mod lending;

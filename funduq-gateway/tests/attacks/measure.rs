@@ -1,11 +1,14 @@
-//! What a process holds.
+//! What a process holds, and what it says of itself.
 
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::time::{Instant, sleep};
 
-use crate::support::SOON;
+use crate::support::{SOON, client};
+
+/// How long it is between two looks.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// In memory, in MiB.
 pub(crate) fn memory_of(process: u32) -> u64 {
@@ -48,6 +51,26 @@ pub(crate) async fn falls_to<T: PartialOrd + std::fmt::Display>(
             return now;
         }
         assert!(Instant::now() < until, "{what}: {now} are left, and at most {most} should be");
-        sleep(Duration::from_millis(20)).await;
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// What a gateway's page of metrics says of a figure.
+pub(crate) async fn figure(url: &str, name: &str) -> usize {
+    let page = client().get(format!("{url}/metrics")).send().await.unwrap().text().await.unwrap();
+    let said = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    said.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+}
+
+/// Looks again and again until it says so much.
+pub(crate) async fn until_figure_is(url: &str, name: &str, wanted: usize) {
+    let until = Instant::now() + SOON;
+    loop {
+        let now = figure(url, name).await;
+        if now == wanted {
+            return;
+        }
+        assert!(Instant::now() < until, "{name} is {now}, and {wanted} is waited for");
+        sleep(LOOK_AGAIN).await;
     }
 }
