@@ -24,5 +24,7 @@ mod process;
 mod proxies;
 mod reads;
 mod replay;
+mod run_input;
 mod shutdown;
+mod sizes;
 mod tls;

@@ -62,14 +62,17 @@ pub(super) fn history_length(field: &str, length: Option<i32>) -> Result<Option<
     length.map(read).transpose()
 }
 
-/// The run input that a message becomes. funduq's ids and, for an answer, the asking run's are put in later.
+/// The run input that a message becomes. funduq's ids are put in later.
+///
+/// # Errors
+/// A message that fits as A2A may not fit as a run input: its parts have longer names there, and its metadata lies deeper.
 pub(super) fn input(
     message: RelayedMessage,
     bag: ForwardedProps,
     parent_run_id: Option<String>,
-) -> RelayedInput {
+) -> Result<RelayedInput, A2aError> {
     let json = |text: &str| RawValue::from_string(text.to_owned()).ok();
-    RelayedInput {
+    let input = RelayedInput {
         protocol_version: Some(PROTOCOL_VERSION.to_owned()),
         parent_run_id,
         state: json("{}"),
@@ -77,6 +80,10 @@ pub(super) fn input(
         context: json("[]"),
         forwarded_props: Some(bag),
         ..RelayedInput::new("", "", vec![message])
+    };
+    match RelayedInput::parse(input.to_json().as_bytes()) {
+        Ok(_) => Ok(input),
+        Err(error) => Err(A2aError::invalid_field("message", format!("as a run input, {}", error.problem()))),
     }
 }
 

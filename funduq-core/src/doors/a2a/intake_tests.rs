@@ -88,3 +88,40 @@ fn the_one_reserved_key_is_taken_out_of_a_messages_metadata_and_no_other() {
     message["message"]["metadata"] = planted;
     assert_eq!(agui(message)["metadata"], json!({"own": {"funduq": 1}}));
 }
+
+/// The run input that a request becomes.
+fn run_input(request: &str) -> Result<RelayedInput, A2aError> {
+    let Intake { message, bag, .. } = read(SendMessageRequest::from_json(request.as_bytes()).unwrap())?;
+    input(message, bag, None)
+}
+
+#[test]
+fn a_message_that_does_not_fit_as_a_run_input_is_refused() {
+    let part = r#"{"text":""},"#;
+    let many = |parts: usize| {
+        let parts = part.repeat(parts);
+        format!(
+            r#"{{"message":{{"messageId":"m","role":"ROLE_USER","parts":[{}]}}}}"#,
+            parts.trim_end_matches(',')
+        )
+    };
+    assert!(run_input(&many(1000)).is_ok());
+    let large = many(funduq_agui::MAX_INPUT_BYTES / part.len() - 8);
+    assert!(large.len() < funduq_agui::MAX_INPUT_BYTES);
+    let refused = run_input(&large).unwrap_err();
+    assert_eq!(refused.code(), -32602);
+    assert!(refused.to_string().contains("larger than"), "{refused}");
+
+    let deep = |levels: usize| {
+        let value = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let metadata = format!(r#"{{"k":{value}}}"#);
+        format!(
+            r#"{{"message":{{"messageId":"m","role":"ROLE_USER","parts":[{{"text":"a"}}],"metadata":{metadata}}}}}"#
+        )
+    };
+    // As deep as A2A takes it, it fits, though as a run input it lies one level deeper.
+    let is_taken = |levels: &usize| SendMessageRequest::from_json(deep(*levels).as_bytes()).is_ok();
+    let deepest = (0..200).rev().find(is_taken).unwrap();
+    assert!(deepest > 90, "{deepest}");
+    assert!(run_input(&deep(deepest)).is_ok());
+}

@@ -110,7 +110,7 @@ impl A2aAdapter {
         let said = self.context.identify("metadata", Some(&mut bag), presenter, thread.as_ref())?;
         let asking = answers.as_ref().map(|asking| asking.id.as_str().to_owned());
         let root = answers.as_ref().map(|asking| asking.root_run_id.clone());
-        let input = intake::input(message, bag, asking);
+        let input = intake::input(message, bag, asking)?;
         let request = Request { agent: agent.clone(), input, said, thread, parent, answers };
         let stream = self.context.open(request).await?;
         let task = root.unwrap_or_else(|| stream.run_id().clone());
