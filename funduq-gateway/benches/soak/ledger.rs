@@ -1,9 +1,10 @@
 //! What callers saw, and whether the record and the metrics say the same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use crate::gateway::Gateway;
+use crate::outage::Held;
 use crate::watch::Figures;
 
 /// How a run ended, as its caller saw it.
@@ -12,6 +13,8 @@ pub(crate) enum Seen {
     Completed,
     Failed,
     Cancelled,
+    /// The gateway stopped, and what becomes of the run is for the next process to say.
+    Interrupted,
 }
 
 impl Seen {
@@ -22,6 +25,7 @@ impl Seen {
             Self::Completed => &["completed"],
             Self::Failed => &["failed", "cancelled"],
             Self::Cancelled => &["cancelled"],
+            Self::Interrupted => &["completed", "failed", "cancelled"],
         }
     }
 }
@@ -32,6 +36,10 @@ pub(crate) struct Ledger {
     runs: Mutex<HashMap<String, Option<Seen>>>,
     /// Answers to asks: runs whose ids their callers do not see.
     answers: Mutex<usize>,
+    /// Runs whose callers were told that they go on after the restart, and not which they are.
+    suspended: Mutex<usize>,
+    /// Requests that may have opened a run and had no answer that says which, as the gateway stopped.
+    unheard: Mutex<usize>,
 }
 
 impl Ledger {
@@ -47,8 +55,17 @@ impl Ledger {
         *self.answers.lock().unwrap() += 1;
     }
 
-    /// Holds record, metrics and callers against each other; how many runs there were.
-    pub(crate) fn reconcile(&self, gateway: &Gateway, figures: &Figures) -> usize {
+    pub(crate) fn suspended(&self) {
+        *self.suspended.lock().unwrap() += 1;
+    }
+
+    pub(crate) fn unheard(&self) {
+        *self.unheard.lock().unwrap() += 1;
+    }
+
+    /// Holds record, metrics and callers against each other. The metrics are of the process that began when the record held
+    /// `rest`.
+    pub(crate) fn reconcile(&self, gateway: &Gateway, rest: &Held, figures: &Figures) -> Summary {
         let record = gateway.record();
         let runs = self.runs.lock().unwrap();
         let mut rows = record.prepare("SELECT id, status, answers_run_id IS NOT NULL FROM runs").unwrap();
@@ -57,13 +74,6 @@ impl Ledger {
             .unwrap()
             .map(Result::unwrap)
             .collect();
-        let answers = recorded.values().filter(|(_, answers)| *answers).count();
-        assert_eq!(
-            answers,
-            *self.answers.lock().unwrap(),
-            "answers in the record, and those that were given"
-        );
-        assert_eq!(recorded.len(), runs.len() + answers, "runs in the record, and those that callers opened");
         for (run, seen) in runs.iter() {
             let (status, _) = recorded.get(run).unwrap_or_else(|| panic!("run {run} is not in the record"));
             if let Some(seen) = seen {
@@ -73,33 +83,44 @@ impl Ledger {
                 );
             }
         }
+        let answers = recorded.values().filter(|(_, answers)| *answers).count();
+        let known = runs.len() + *self.answers.lock().unwrap() + *self.suspended.lock().unwrap();
+        let unheard = recorded.len().checked_sub(known).expect("no caller knows of a run that is not there");
+        let most = *self.unheard.lock().unwrap();
+        assert!(
+            unheard <= most,
+            "{} runs in the record ({answers} answers), {known} known to callers, and {most} requests without an answer",
+            recorded.len(),
+        );
 
-        let mut groups = record
-            .prepare(
-                "SELECT status, iif(status = 'failed', coalesce(json_extract(metadata, '$.failureReason'), 'provider_error'), ''),
-                 count(*) FROM runs GROUP BY 1, 2",
-            )
-            .unwrap();
-        let by_end: BTreeMap<String, u64> = groups
-            .query_map([], |row| {
-                let (status, reason): (String, String) = (row.get(0)?, row.get(1)?);
-                let name = format!("funduq_runs_ended_total{{outcome=\"{status}\",reason=\"{reason}\"}}");
-                Ok((name, row.get(2)?))
-            })
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        assert_eq!(figures.with("funduq_runs_ended_total"), by_end, "ends in the metrics, and in the record");
-        let (events, bytes): (u64, u64) = record
-            .query_row("SELECT count(*), sum(length(CAST(json AS BLOB))) FROM run_events", [], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .unwrap();
-        assert_eq!(figures.get("funduq_runs_opened_total") as usize, recorded.len());
-        assert_eq!(figures.get("funduq_events_total") as u64, events);
-        assert_eq!(figures.get("funduq_event_bytes_total") as u64, bytes);
+        let held = Held::read(&record);
+        assert_eq!((held.queued.len(), held.running), (0, 0), "every run has ended");
+        assert_eq!(held.of("failed", "orphaned_by_restart"), 0, "who stops in order leaves no run behind");
+        for run in &rest.queued {
+            assert!(recorded.contains_key(run), "run {run} was queued, and is lost");
+        }
+        let went_on = rest.queued.iter().filter(|run| recorded[*run].0 == "completed").count();
+        assert!(went_on > 0, "none of the {} runs that were queued went on to its end", rest.queued.len());
+
+        let ended = held.ended_since(rest);
+        assert_eq!(figures.with("funduq_runs_ended_total"), ended, "ends in the metrics, and in the record");
+        assert_eq!(figures.get("funduq_runs_opened_total") as usize, held.runs - rest.runs);
+        assert_eq!(figures.get("funduq_events_total") as u64, held.events - rest.events);
+        assert_eq!(figures.get("funduq_event_bytes_total") as u64, held.bytes - rest.bytes);
         let verdicts = figures.sum("funduq_verdicts_total");
         assert!(verdicts <= figures.get("funduq_offers_total"), "more answers than offers");
-        recorded.len()
+        Summary { runs: held.runs, events: held.events, queued: rest.queued.len(), went_on, unheard }
     }
+}
+
+/// What there was.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    pub(crate) runs: usize,
+    pub(crate) events: u64,
+    /// Runs that were queued while the gateway was away, and those of them that completed.
+    pub(crate) queued: usize,
+    pub(crate) went_on: usize,
+    /// Runs whose callers were never told of them, as the gateway stopped.
+    pub(crate) unheard: usize,
 }

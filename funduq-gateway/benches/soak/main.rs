@@ -1,6 +1,6 @@
-//! A soak: a gateway of its own as a process, mixed callers on both doors, providers that come and go, slow readers and such
-//! that vanish. At the end the record, the metrics and what the callers saw say the same, and the process holds what it held
-//! before. `--minutes N` says for how long. With `--idle` it measures instead what links and streams cost that are merely there.
+//! A soak: a gateway of its own as a process, mixed callers on both doors, providers that come and go, a lent model that is
+//! spent, slow readers and such that vanish, and a restart in the midst of it. At the end the record, the metrics and what the
+//! callers saw say the same, and the process holds what it held before. `--minutes N` says for how long. With `--idle` it measures instead what links and streams cost that are merely there.
 
 #![expect(clippy::unwrap_used, reason = "a soak that cannot go on has nothing better to do than to stop")]
 
@@ -8,6 +8,8 @@ mod callers;
 mod gateway;
 mod idle;
 mod ledger;
+mod lending;
+mod outage;
 mod providers;
 mod watch;
 
@@ -17,12 +19,20 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use callers::Addressed;
 use gateway::Gateway;
-use ledger::Ledger;
+use ledger::{Ledger, Summary};
+use lending::{Counted, Lending};
+use outage::{Held, Outage};
 use watch::Figures;
 
 /// How many callers there are of each kind.
 const CALLERS: usize = 3;
+/// When the gateway is started anew, and when memory is looked at for the first time, as parts of the whole.
+const RESTART: f64 = 0.3;
+const EARLY: f64 = 0.6;
+/// How long it is between two looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How long what is under way may take to end.
 const SETTLING: Duration = Duration::from_secs(60);
 /// By how much memory may grow between two moments under the same load: what an allocator keeps, and no more.
@@ -47,16 +57,35 @@ fn minutes() -> Option<f64> {
 }
 
 async fn soak(length: Duration) {
-    let gateway = Gateway::start().await;
+    let mut gateway = Gateway::start().await;
     let before = gateway.settled(|figures| figures.is_idle()).await;
     let held_before = gateway.at_rest().await;
 
-    let ledger = Arc::new(Ledger::default());
+    let (ledger, outage) = (Arc::new(Ledger::default()), Arc::new(Outage::default()));
     let stop = CancellationToken::new();
-    let (addresses, providers) = providers::start(&gateway, &stop).await;
-    let callers = callers::start(&gateway, &addresses, &ledger, &stop, CALLERS);
+    let (agents, providers) = providers::start(&gateway, &stop).await;
+    let lending = Lending::start(&gateway, &outage).await;
+    let (narrow, narrow_link) = providers::narrow(&gateway).await;
+    let to = Addressed {
+        url: gateway.url.clone(),
+        agents,
+        narrow,
+        spender: lending.agent,
+        lender: lending.lender,
+        ledger: Arc::clone(&ledger),
+        outage: Arc::clone(&outage),
+    };
+    let callers = callers::start(to, &stop, CALLERS);
     let began = Instant::now();
-    sleep_until(began + length.mul_f64(0.4)).await;
+    sleep_until(began + length.mul_f64(RESTART)).await;
+    // Some of them get their turn while it stops.
+    gateway.settled(|figures| figures.get("funduq_runs_live{status=\"queued\"}") >= 5.0).await;
+    outage.begins();
+    let (rest, lent) = gateway.restart(async |gateway| at_rest(gateway, &lending).await).await;
+    // A caller that is back before the lender is told that nobody lends.
+    gateway.settled(|figures| figures.get("funduq_links{kind=\"llm\"}") == 1.0).await;
+    outage.is_over();
+    sleep_until(began + length.mul_f64(EARLY)).await;
     let early = Figures::read(&gateway).await;
     sleep_until(began + length).await;
     let late = Figures::read(&gateway).await;
@@ -67,10 +96,13 @@ async fn soak(length: Duration) {
     for provider in providers {
         provider.await.unwrap();
     }
+    narrow_link.stop().await.unwrap();
+    let completions = lending.reconcile(lent, &gateway.settled(Figures::lends_nothing).await);
+    lending.stop().await;
     // What vanished readers left behind ends by itself.
     let after = gateway.settled(|figures| figures.is_idle()).await;
 
-    let runs = ledger.reconcile(&gateway, &after);
+    let summary = ledger.reconcile(&gateway, &rest, &after);
     assert!(after.sum("funduq_runs_ended_total{outcome=\"cancelled\"") > 0.0, "nobody cancelled anything");
     assert!(after.sum("funduq_runs_ended_total{outcome=\"failed\"") > 0.0, "no provider left anybody");
     for name in ["funduq_tasks", "funduq_connections", "funduq_streams"] {
@@ -85,13 +117,31 @@ async fn soak(length: Duration) {
         memory(&late)
     );
     gateway.stop_and_check().await;
+    let Summary { runs, events, queued, went_on, unheard } = summary;
     println!(
-        "soak: {runs} runs and {} events in {:.0} s, all in the record and in the metrics; {} descriptors left, as before; \
-         memory {:.0} MiB, then {:.0} MiB",
-        after.get("funduq_events_total"),
+        "soak: {runs} runs, {events} events and {completions} completions in {:.0} s, all in the record and in the metrics; \
+         over a restart {queued} runs were queued, of which {went_on} completed and none was lost, and {unheard} had callers \
+         that were not told of them; {} descriptors left, as before; memory {:.0} MiB, then {:.0} MiB",
         length.as_secs_f64(),
         held.sockets + held.others,
         memory(&early) / 1048576.0,
         memory(&late) / 1048576.0,
     );
+}
+
+/// What the record holds between the two processes, and what was counted of the lent model until then.
+async fn at_rest(gateway: &Gateway, lending: &Lending) -> (Held, Counted) {
+    let rest = Held::read(&gateway.record());
+    assert_eq!(rest.running, 0, "whatever was running when it stopped has an end");
+    assert!(!rest.queued.is_empty(), "nothing was queued when it stopped, so that nothing could be lost");
+    // What the last process had still asked for is being counted.
+    let mut counted = lending.counted();
+    loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        let now = lending.counted();
+        if now == counted {
+            return (rest, counted);
+        }
+        counted = now;
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use funduq_contract::PublicKey;
 use funduq_provider_sdk::ws::{self, Link};
-use funduq_provider_sdk::{ProviderIdentity, demo};
+use funduq_provider_sdk::{Capacity, ProviderIdentity, RunContext, ServedAgent, agent_fn, demo};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +41,22 @@ pub(crate) async fn start(
         tasks.push(tokio::spawn(provider.live(link, stop.clone())));
     }
     (keys, tasks)
+}
+
+/// Starts one that stays and takes one run at a time, so that others wait for it.
+pub(crate) async fn narrow(gateway: &Gateway) -> (PublicKey, Link) {
+    let identity = ProviderIdentity::generate();
+    let key = identity.public_key();
+    let narrow = agent_fn(async |run: RunContext| {
+        sleep(Duration::from_millis(150)).await;
+        run.events().text("the next, please").await?;
+        Ok(())
+    });
+    let link =
+        ws::connect(&gateway.url, identity).pin(gateway.key).capacity(Capacity::max_concurrent_runs(1));
+    let mut link = link.agent(ServedAgent::new("narrow", narrow).unwrap()).start().unwrap();
+    assert!(link.online().await);
+    (key, link)
 }
 
 impl Provider {

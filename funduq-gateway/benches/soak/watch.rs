@@ -33,6 +33,11 @@ impl Figures {
         found.map(|(name, value)| (name.clone(), *value as u64)).collect()
     }
 
+    /// No completion is under way.
+    pub(crate) fn lends_nothing(&self) -> bool {
+        self.get("funduq_completions_live") == 0.0
+    }
+
     /// Nothing is under way but the request that asks.
     pub(crate) fn is_idle(&self) -> bool {
         let all = ["funduq_runs_live", "funduq_links", "funduq_streams", "funduq_record_waiting"];
