@@ -4,9 +4,11 @@
 use funduq_contract::{Identity, PublicKey};
 use http::StatusCode;
 use serde_json::json;
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
-use crate::support::{Provider, Raw, TestGateway, client, input};
+use crate::support::{Provider, Raw, SOON, TestGateway, client, input};
 
 /// A gateway that counts for this machine as it does for others, and believes it who else is asking.
 async fn limited(change: impl FnOnce(&mut funduq_gateway::Config)) -> TestGateway {
@@ -157,4 +159,67 @@ async fn one_link_more_than_the_limit_is_refused_until_another_goes() {
         tokio::task::yield_now().await;
     }
     gateway.stop().await;
+}
+
+#[tokio::test]
+async fn who_is_exempt_is_not_counted_and_who_is_behind_it_is() {
+    let gateway = TestGateway::configured(|config| {
+        config.trusted_proxies = "127.0.0.1".parse().unwrap();
+        config.peer_request_rate = "1/h".parse().unwrap();
+        config.peer_request_burst = 1;
+        config.peer_connection_limit = 1;
+    })
+    .await;
+    // This machine is exempt as long as nothing else is said; a proxy on it names its callers, who are not.
+    for _ in 0..3 {
+        assert_eq!(Raw::get(&gateway.url_of("/agents"), "").await.status, 200);
+    }
+    assert_eq!(get(&gateway, "/agents", "203.0.113.1").await.status, 200);
+    assert_eq!(get(&gateway, "/agents", "203.0.113.1").await.status, 429);
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn connections_of_a_trusted_proxy_are_those_of_all_its_callers() {
+    // Its one address may have as many as there may be; anybody else's may not.
+    for (trusted, status) in [("127.0.0.1", 200), ("", 429)] {
+        let gateway = limited(|config| {
+            config.trusted_proxies = trusted.parse().unwrap();
+            config.peer_connection_limit = 1;
+        })
+        .await;
+        let first = Raw::get(&gateway.url_of("/healthz"), "").await;
+        assert_eq!(Raw::get(&gateway.url_of("/agents"), "").await.status, status, "{trusted:?}");
+        drop(first);
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn places_for_those_over_a_limit_have_a_limit_themselves() {
+    // Beside the one that is taken: so many that are told why they are not, and then none.
+    for (in_all, reserve) in [(true, 64), (false, 4)] {
+        let gateway = limited(|config| {
+            config.trusted_proxies = "".parse().unwrap();
+            match in_all {
+                true => {
+                    config.connection_limit = 1;
+                    config.limit_exempt = "127.0.0.1".parse().unwrap();
+                }
+                false => config.peer_connection_limit = 1,
+            }
+        })
+        .await;
+        let host = gateway.url().strip_prefix("http://").unwrap().to_owned();
+        let mut held = Vec::new();
+        for _ in 0..1 + reserve {
+            held.push(TcpStream::connect(&host).await.unwrap());
+        }
+        let mut unheard = TcpStream::connect(&host).await.unwrap();
+        let mut said = Vec::new();
+        let closed = timeout(SOON / 10, unheard.read_to_end(&mut said)).await.expect("it is closed at once");
+        assert!(closed.is_err() || said.is_empty(), "{said:?}");
+        drop(held);
+        gateway.stop().await;
+    }
 }

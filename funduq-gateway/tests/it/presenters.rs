@@ -244,3 +244,32 @@ async fn where_reads_are_open_whoever_knows_an_id_reads() {
     }
     desk.gateway.stop().await;
 }
+
+#[tokio::test]
+async fn a_bound_thread_under_an_open_one_is_in_the_tree_for_its_parties_alone() {
+    let desk = Desk::new(|config| config.reads = "parties".parse().unwrap()).await;
+    let [_, open] = conversations(&desk).await;
+    let echo = desk.gateway.demo_agent().unwrap();
+    let a2a = format!("{}/a2a/{}/{}", desk.gateway.url(), echo.provider, echo.name);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
+        "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}], "referenceTaskIds": [open.1]},
+        "metadata": {"actorChain": ActorChain::start(&desk.caller)},
+    }})
+    .to_string();
+    let mut fields = signed(&desk.caller, &a2a, &call);
+    fields.push(("a2a-version", "1.0".to_owned()));
+    let sent = post(&a2a, &call, &fields).await.json();
+    let child = sent["result"]["task"]["contextId"].as_str().unwrap_or_else(|| panic!("{sent}")).to_owned();
+    let tree = desk.gateway.url_of(&format!("/threads/{}/tree", open.0));
+    for (reader, wanted) in [
+        (None, vec![&open.0]),
+        (Some(Identity::generate()), vec![&open.0]),
+        (Some(desk.caller), vec![&open.0, &child]),
+    ] {
+        let told = get_as(reader.as_ref(), &tree).await.json();
+        let threads: Vec<_> =
+            told["threads"].as_array().unwrap().iter().map(|thread| &thread["threadId"]).collect();
+        assert_eq!(threads, wanted, "{told}");
+    }
+    desk.gateway.stop().await;
+}
