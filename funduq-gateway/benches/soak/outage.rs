@@ -65,9 +65,11 @@ impl Held {
                 _ => held.running += 1,
             }
         }
+        // A row has `count` events, and one byte between every two.
         (held.events, held.bytes) = record
             .query_row(
-                "SELECT count(*), coalesce(sum(length(CAST(json AS BLOB))), 0) FROM run_events",
+                "SELECT coalesce(sum(count), 0), coalesce(sum(length(CAST(json AS BLOB)) - count + 1), 0)
+                 FROM run_events",
                 [],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )

@@ -55,15 +55,26 @@ const PRUNABLE: &str = "
       AND NOT EXISTS (SELECT 1 FROM threads c WHERE c.parent = t.id)
     LIMIT ?2";
 
+/// How many events a thread's runs have.
+const EVENTS: &str = "SELECT coalesce(sum(count), 0) FROM run_events
+     WHERE run_no IN (SELECT no FROM runs WHERE thread_no = ?1)";
+
 /// What would be an orphan: a sentence, and the query that counts.
-const ORPHANS: [(&str, &str); 8] = [
+const ORPHANS: [(&str, &str); 9] = [
     (
         "events of a run that is not there",
         "SELECT count(DISTINCT run_no) FROM run_events WHERE run_no NOT IN (SELECT no FROM runs)",
     ),
     (
         "runs whose events have gaps in their numbers",
-        "SELECT count(*) FROM (SELECT 1 FROM run_events GROUP BY run_no HAVING max(number) <> count(*))",
+        "SELECT count(DISTINCT run_no) FROM (SELECT run_no, last - count AS before,
+             lag(last, 1, 0) OVER (PARTITION BY run_no ORDER BY last) AS previous FROM run_events)
+         WHERE before <> previous",
+    ),
+    (
+        "runs with rows of more or fewer events than they say",
+        "SELECT count(DISTINCT run_no) FROM run_events
+         WHERE length(json) - length(replace(json, char(30), '')) <> count - 1",
     ),
     (
         "runs that have ended without an event",
@@ -95,8 +106,16 @@ const ORPHANS: [(&str, &str); 8] = [
     ),
 ];
 
-const TABLES: [&str; 7] =
-    ["providers", "agents", "llm_offerings", "threads", "runs", "thread_messages", "run_events"];
+/// What is counted, by the names of the tables. A row of `run_events` has several.
+const COUNTS: [(&str, &str); 7] = [
+    ("providers", "SELECT count(*) FROM providers"),
+    ("agents", "SELECT count(*) FROM agents"),
+    ("llm_offerings", "SELECT count(*) FROM llm_offerings"),
+    ("threads", "SELECT count(*) FROM threads"),
+    ("runs", "SELECT count(*) FROM runs"),
+    ("thread_messages", "SELECT count(*) FROM thread_messages"),
+    ("run_events", "SELECT coalesce(sum(count), 0) FROM run_events"),
+];
 
 impl RecordFile {
     /// The file at this path, which has to be there.
@@ -178,11 +197,8 @@ impl RecordFile {
                     findings.push(format!("{count}: {what}"));
                 }
             }
-            for table in TABLES {
-                counts.push((
-                    table,
-                    db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?,
-                ));
+            for (table, query) in COUNTS {
+                counts.push((table, db.query_row(query, [], |row| row.get(0))?));
             }
         }
         Ok(Inspection { schema, counts, findings })
@@ -244,9 +260,7 @@ fn count(db: &Connection, before: i64, pruned: &mut BTreeMap<String, Pruned>) ->
         of.threads += 1;
         of.runs += counted("SELECT count(*) FROM runs WHERE thread_no = ?1")?;
         of.messages += counted("SELECT count(*) FROM thread_messages WHERE thread_no = ?1")?;
-        of.events += counted(
-            "SELECT count(*) FROM run_events WHERE run_no IN (SELECT no FROM runs WHERE thread_no = ?1)",
-        )?;
+        of.events += counted(EVENTS)?;
     }
     Ok(())
 }
@@ -264,8 +278,8 @@ fn take_out(
     for (no, agent) in &threads {
         let gone = |query: &str| db.prepare_cached(query)?.execute([no]).map(|rows| rows as u64);
         let of = pruned.entry(agent.clone()).or_default();
-        of.events +=
-            gone("DELETE FROM run_events WHERE run_no IN (SELECT no FROM runs WHERE thread_no = ?1)")?;
+        of.events += db.prepare_cached(EVENTS)?.query_row([no], |row| row.get::<_, u64>(0))?;
+        gone("DELETE FROM run_events WHERE run_no IN (SELECT no FROM runs WHERE thread_no = ?1)")?;
         of.messages += gone("DELETE FROM thread_messages WHERE thread_no = ?1")?;
         of.runs += gone("DELETE FROM runs WHERE thread_no = ?1")?;
         of.threads += gone("DELETE FROM threads WHERE no = ?1")?;

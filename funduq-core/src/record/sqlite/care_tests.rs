@@ -32,16 +32,14 @@ impl Filled {
         self.db.execute(sql, params![id, parent, at]).unwrap();
     }
 
-    /// A run with two events and a message.
+    /// A run with two events, in one row, and a message.
     fn run(&self, id: &str, thread: &str, status: &str, at: i64, waits: bool) {
         let insert = "INSERT INTO runs (id, thread_no, status, input, root_run_id, metadata, waiting, created_at, updated_at)
              VALUES (?1, (SELECT no FROM threads WHERE id = ?2), ?3, '{}', ?1, '{}', ?4, ?5, ?5)";
         self.db.execute(insert, params![id, thread, status, waits, at]).unwrap();
         let no = self.db.last_insert_rowid();
-        for number in 1..=2 {
-            let event = params![no, number, r#"{"type":"X"}"#];
-            self.db.execute("INSERT INTO run_events VALUES (?1, ?2, ?3)", event).unwrap();
-        }
+        let events = params![no, "{\"type\":\"X\"}\u{1e}{\"type\":\"Y\"}"];
+        self.db.execute("INSERT INTO run_events VALUES (?1, 2, 2, ?2)", events).unwrap();
         let message =
             "INSERT INTO thread_messages SELECT thread_no, no, id, no, '{}' FROM runs WHERE no = ?1";
         self.db.execute(message, [no]).unwrap();
@@ -112,14 +110,15 @@ fn a_whole_record_has_no_findings_and_each_damage_has_one() {
     let version = format!("PRAGMA user_version = {}", migrate::KNOWN);
     for (damage, repair, found) in [
         (
-            "INSERT INTO run_events VALUES (99, 1, '{}')",
+            "INSERT INTO run_events VALUES (99, 1, 1, '{}')",
             "DELETE FROM run_events WHERE run_no = 99",
             "events of a run",
         ),
+        ("UPDATE run_events SET last = 3", "UPDATE run_events SET last = 2", "gaps"),
         (
-            "UPDATE run_events SET number = 3 WHERE number = 2",
-            "UPDATE run_events SET number = 2 WHERE number = 3",
-            "gaps",
+            "UPDATE run_events SET last = 3, count = 3",
+            "UPDATE run_events SET last = 2, count = 2",
+            "more or fewer events",
         ),
         ("UPDATE runs SET root_run_id = 'x'", "UPDATE runs SET root_run_id = 'r'", "come from, a run"),
         ("UPDATE thread_messages SET run_no = 99", "UPDATE thread_messages SET run_no = 1", "messages of"),

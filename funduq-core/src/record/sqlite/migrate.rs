@@ -5,7 +5,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::record::StoreError;
 
 /// Each migration takes the schema from its place in the list to the next version. A landed one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("answered.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema.sql"), include_str!("answered.sql"), include_str!("batches.sql")];
 
 /// The latest version.
 pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
@@ -70,6 +71,20 @@ mod tests {
         let waiting = "SELECT group_concat(waiting) FROM (SELECT waiting FROM runs ORDER BY no)";
         let waiting: String = connection.query_row(waiting, [], |row| row.get(0)).unwrap();
         assert_eq!(waiting, "2,1,0");
+    }
+
+    #[test]
+    fn a_record_of_the_second_version_keeps_its_events_and_their_numbers() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(MIGRATIONS[0]).unwrap();
+        connection.execute_batch(MIGRATIONS[1]).unwrap();
+        connection.pragma_update(None, "user_version", 2).unwrap();
+        let fill = "INSERT INTO run_events VALUES (1, 1, 'a'), (1, 2, 'b'), (7, 1, 'c')";
+        connection.execute_batch(fill).unwrap();
+        migrate(&mut connection).unwrap();
+        let kept = "SELECT group_concat(run_no || last || count || json) FROM run_events";
+        let kept: String = connection.query_row(kept, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, "111a,121b,711c");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The default record: one SQLite file in WAL mode, one writing connection, readers beside it.
 
+mod batch;
 mod care;
 mod migrate;
 mod read;

@@ -6,13 +6,14 @@ use funduq_agui::{RelayedEvent, RelayedInput, RelayedMessage};
 use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
+use super::batch;
 use crate::record::StoreError;
 use crate::record::model::{AgentRecord, Run, RunStatus, Thread, ThreadMessage};
 
 const THREAD: &str = "SELECT id, provider, agent, head, parent, has_runs, created_at FROM threads";
 const RUN: &str = "SELECT runs.id, threads.id, threads.provider, threads.agent, status, input, chain,
     answers_run_id, root_run_id, addressed_run_id, metadata,
-    (SELECT coalesce(max(number), 0) FROM run_events WHERE run_no = runs.no), runs.created_at, updated_at
+    (SELECT coalesce(max(last), 0) FROM run_events WHERE run_no = runs.no), runs.created_at, updated_at
     FROM runs JOIN threads ON threads.no = runs.thread_no";
 const MESSAGE: &str = "SELECT thread_messages.position, runs.id, thread_messages.json
     FROM thread_messages JOIN threads ON threads.no = thread_messages.thread_no
@@ -92,12 +93,24 @@ pub(super) fn events(
         .query_row([run.as_str()], |row| row.get(0))
         .optional()?;
     let Some(no) = no else { return Ok(Vec::new()) };
-    let query = "SELECT json FROM run_events WHERE run_no = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
-    list(db, query, params![no, after, limit as i64], |row| {
-        let json: String = row.get(0)?;
-        RelayedEvent::parse(json)
-            .map_err(|error| StoreError::Corrupt(format!("an event of run {run}: {error}")))
-    })
+    let query = "SELECT last, count, json FROM run_events WHERE run_no = ?1 AND last > ?2 ORDER BY last";
+    let mut statement = db.prepare_cached(query)?;
+    let mut rows = statement.query(params![no, after])?;
+    let mut events = Vec::new();
+    while events.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let (last, count): (u64, u64) = (row.get(0)?, row.get(1)?);
+        let json = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        // Only of the first row may some be wanted no more.
+        let skip = (after + count).saturating_sub(last) as usize;
+        for json in batch::split(json).skip(skip).take(limit - events.len()) {
+            let event = RelayedEvent::parse(json);
+            let corrupt = |error| StoreError::Corrupt(format!("an event of run {run}: {error}"));
+            events.push(event.map_err(corrupt)?);
+        }
+    }
+    Ok(events)
 }
 
 pub(super) fn agents(db: &Connection) -> Result<Vec<AgentRecord>, StoreError> {

@@ -6,7 +6,7 @@ use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{RunId, ThreadId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::migrate;
+use super::{batch, migrate};
 use crate::record::model::{Run, RunMetadata, Thread};
 use crate::record::store::{Conflict, OpenRun, Register, Settle, StoreError, Write};
 
@@ -180,7 +180,7 @@ impl WriterConnection {
         let found = self
             .db
             .prepare_cached(
-                "SELECT no, thread_no, (SELECT coalesce(max(number), 0) FROM run_events WHERE run_no = runs.no), status
+                "SELECT no, thread_no, (SELECT coalesce(max(last), 0) FROM run_events WHERE run_no = runs.no), status
                  FROM runs WHERE id = ?1",
             )?
             .query_row([id.as_str()], |row| {
@@ -376,9 +376,11 @@ fn insert_events(
     events: &[RelayedEvent],
 ) -> Result<(), StoreError> {
     let mut insert =
-        db.prepare_cached("INSERT INTO run_events (run_no, number, json) VALUES (?1, ?2, ?3)")?;
-    for (number, event) in (first..).zip(events) {
-        insert.execute(params![run_no, number, event.json()])?;
+        db.prepare_cached("INSERT INTO run_events (run_no, last, count, json) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut last = first - 1;
+    for batch in batch::rows(events) {
+        last += batch.count;
+        insert.execute(params![run_no, last, batch.count, batch.json])?;
     }
     Ok(())
 }
