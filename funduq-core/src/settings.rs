@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::record::Keep;
+
 /// How the relay paces and bounds itself. The defaults are the design's; a host changes a field and
 /// keeps the rest: `CoreSettings { link_grace: …, ..CoreSettings::default() }`.
 #[derive(Debug, Clone)]
@@ -40,10 +42,12 @@ pub struct CoreSettings {
     pub thread_inbox_bytes: usize,
     /// How many bytes of events may be on their way to the record in all (default 256 MiB).
     pub inbox_bytes: usize,
-    /// How many recorded events of a live run stay in memory for its caller's stream (default 256);
-    /// a slower caller reads from the record instead.
+    /// How many recorded events of a live run stay in memory for a caller that comes back (default 256); what came before
+    /// is read from the record.
     pub hot_events: usize,
-    /// How many bytes those events may have (default 1 MiB).
+    /// How many stay for a stream that is behind (default 4096); a slower caller reads from the record instead.
+    pub hot_unread_events: usize,
+    /// How many bytes those events may have in either case (default 1 MiB).
     pub hot_bytes: usize,
     /// How many bytes of one completion may wait for its agent (default 4 MiB, and one chunk more). An agent that is
     /// further behind holds up its LLM provider's link while it is alone there, and is given up where it is not.
@@ -73,6 +77,7 @@ impl Default for CoreSettings {
             thread_inbox_bytes: 4 << 20,
             inbox_bytes: 256 << 20,
             hot_events: 256,
+            hot_unread_events: 4096,
             hot_bytes: 1 << 20,
             completion_unread_bytes: 4 << 20,
             unread_bytes: 64 << 20,
@@ -82,6 +87,10 @@ impl Default for CoreSettings {
 }
 
 impl CoreSettings {
+    pub(crate) fn keep(&self) -> Keep {
+        Keep { events: self.hot_events, unread: self.hot_unread_events, bytes: self.hot_bytes }
+    }
+
     /// The pause after the `declines`-th decline in a row (from 1): doubling, within the two bounds.
     pub(crate) fn decline_pause(&self, declines: u32) -> Duration {
         let doublings = declines.saturating_sub(1).min(16);

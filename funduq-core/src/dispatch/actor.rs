@@ -169,8 +169,7 @@ impl Actor {
     }
 
     fn adopt(&mut self, run: &Run, delivered: DeliveredRun, opening: Option<Box<Opening>>) {
-        let settings = &self.dispatch.settings;
-        let log = RunLog::new(run.id.clone(), self.thread.clone(), settings.hot_events, settings.hot_bytes);
+        let log = RunLog::new(run.id.clone(), self.thread.clone(), self.dispatch.settings.keep());
         self.dispatch.track(&self.thread, &self.agent, &log);
         let shell = RunShell {
             log,

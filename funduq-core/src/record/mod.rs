@@ -22,7 +22,7 @@ pub use model::{
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Inspection, Pruned, RecordFile, SqliteStore};
 pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreError, Write};
+pub(crate) use stream::{Keep, RunEnd, RunLog};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
-pub(crate) use stream::{RunEnd, RunLog};
 pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
 pub(crate) use writer::{Done, Job, WriterEvents};

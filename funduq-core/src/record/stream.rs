@@ -49,6 +49,8 @@ struct LogState {
     cooled: u64,
     /// How many events are in the record.
     durable: u64,
+    /// The number up to which the one live stream has them.
+    read: u64,
     end: Option<RunEnd>,
     status: Option<RunStatus>,
     /// Whether the record says that the run was asked to stop.
@@ -71,12 +73,22 @@ pub(crate) struct RunLog {
     changed: Notify,
     broken: AtomicBool,
     streaming: AtomicBool,
-    hot_events: usize,
-    hot_bytes: usize,
+    keep: Keep,
+}
+
+/// How much of a live run's events stays in memory once recorded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keep {
+    /// Events that the live stream has, or that none is there to read.
+    pub(crate) events: usize,
+    /// Events, if the live stream has not read the oldest yet.
+    pub(crate) unread: usize,
+    /// Bytes of them.
+    pub(crate) bytes: usize,
 }
 
 impl RunLog {
-    pub(crate) fn new(run: RunId, thread: ThreadId, hot_events: usize, hot_bytes: usize) -> Arc<Self> {
+    pub(crate) fn new(run: RunId, thread: ThreadId, keep: Keep) -> Arc<Self> {
         Arc::new(Self {
             run,
             thread,
@@ -84,8 +96,7 @@ impl RunLog {
             changed: Notify::new(),
             broken: AtomicBool::new(false),
             streaming: AtomicBool::new(false),
-            hot_events,
-            hot_bytes,
+            keep,
         })
     }
 
@@ -141,9 +152,13 @@ impl RunLog {
         let mut state = self.lock();
         state.durable = state.durable.max(upto);
         state.end = state.end.or(end);
-        while state.cooled < state.durable
-            && (state.hot.len() > self.hot_events || state.hot_bytes > self.hot_bytes)
-        {
+        let streaming = self.streaming.load(Ordering::Acquire);
+        while state.cooled < state.durable {
+            let unread = streaming && state.cooled >= state.read;
+            let events = if unread { self.keep.unread } else { self.keep.events };
+            if state.hot.len() <= events && state.hot_bytes <= self.keep.bytes {
+                break;
+            }
             let Some(event) = state.hot.pop_front() else { break };
             state.hot_bytes -= event.json().len();
             state.cooled += 1;
@@ -208,9 +223,9 @@ impl RunLog {
         (!taken).then(|| StreamClaim(Arc::clone(self)))
     }
 
-    /// What a reader at `after` can have now.
-    fn look(&self, after: u64, limit: usize) -> Look {
-        let state = self.lock();
+    /// What a reader at `after` can have now; what the live stream gets is noted.
+    fn look(&self, after: u64, limit: usize, is_live: bool) -> Look {
+        let mut state = self.lock();
         if after < state.cooled {
             return Look::InRecord { upto: state.durable };
         }
@@ -218,6 +233,9 @@ impl RunLog {
         let shown = (state.durable - state.cooled) as usize;
         if skip < shown {
             let take = (shown - skip).min(limit);
+            if is_live {
+                state.read = after + take as u64;
+            }
             return Look::Events(state.hot.iter().skip(skip).take(take).cloned().collect());
         }
         match state.end {
@@ -312,7 +330,7 @@ impl RunStream {
     pub fn next_ready(&mut self) -> Option<NumberedEvent> {
         if self.ready.is_empty()
             && let Some(log) = &self.log
-            && let Look::Events(events) = log.look(self.after, PAGE)
+            && let Look::Events(events) = log.look(self.after, PAGE, self.claim.is_some())
         {
             self.ready = events.into();
         }
@@ -343,7 +361,7 @@ impl RunStream {
         let changed = log.changed.notified();
         tokio::pin!(changed);
         changed.as_mut().enable();
-        match log.look(self.after, PAGE) {
+        match log.look(self.after, PAGE, self.claim.is_some()) {
             Look::Events(events) => self.ready = events.into(),
             Look::InRecord { upto } => {
                 let missing = usize::try_from(upto - self.after).unwrap_or(PAGE).min(PAGE);
@@ -361,5 +379,49 @@ impl RunStream {
     async fn page(&self, limit: usize) -> Result<Vec<RelayedEvent>, StoreError> {
         let (run, after) = (self.run.clone(), self.after);
         self.record.read(move |store| store.events(&run, after, limit)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEEP: Keep = Keep { events: 2, unread: 5, bytes: 1000 };
+
+    fn log() -> Arc<RunLog> {
+        RunLog::new(RunId::new("r").unwrap(), ThreadId::new("t").unwrap(), KEEP)
+    }
+
+    /// Events that come and are recorded; how many are in memory then.
+    fn record(log: &RunLog, events: usize, padding: usize) -> usize {
+        let json = format!(r#"{{"type":"X","padding":"{}"}}"#, "x".repeat(padding));
+        let events = vec![RelayedEvent::parse(json).unwrap(); events];
+        log.append(&events);
+        log.committed(log.appended(), None);
+        log.lock().hot.len()
+    }
+
+    #[test]
+    fn what_nobody_reads_goes_at_once_but_for_a_few() {
+        assert_eq!(record(&log(), 10, 0), 2);
+    }
+
+    #[test]
+    fn what_a_stream_has_not_read_stays_up_to_a_bound_and_what_it_has_read_goes() {
+        let log = log();
+        let _claim = log.claim_stream();
+        assert_eq!(record(&log, 4, 0), 4);
+        assert!(matches!(log.look(0, 3, true), Look::Events(events) if events.len() == 3));
+        assert_eq!(record(&log, 1, 0), 2);
+        assert_eq!(record(&log, 10, 0), 5);
+        assert!(matches!(log.look(3, 3, true), Look::InRecord { upto: 15 }));
+    }
+
+    #[test]
+    fn what_stays_is_bounded_in_bytes_too() {
+        let log = log();
+        let _claim = log.claim_stream();
+        assert_eq!(record(&log, 3, 400), 2);
+        assert_eq!(record(&log, 1, 4000), 0);
     }
 }

@@ -400,7 +400,7 @@ fn a_stream_starts_at_any_event_and_a_run_has_one_live_stream() {
 
 #[test]
 fn a_slow_caller_reads_the_record_and_holds_nobody() {
-    let settings = CoreSettings { hot_events: 4, ..CoreSettings::default() };
+    let settings = CoreSettings { hot_events: 2, hot_unread_events: 4, ..CoreSettings::default() };
     crate::bench::on_every_store_with(settings, |bench| async move {
         let (provider, link, agent) = bench.serving(None).await;
         let mut stream = bench.ask(&agent, "t", "x").await.unwrap();

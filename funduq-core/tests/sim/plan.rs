@@ -74,6 +74,7 @@ impl Plan {
         };
         if rng.percent(30) {
             settings.hot_events = rng.within(1, 3) as usize;
+            settings.hot_unread_events = 3;
         }
         if rng.percent(20) {
             settings.thread_inbox_bytes = 512;

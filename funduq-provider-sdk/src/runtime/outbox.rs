@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// How much of one run may wait to be recorded before its agent is slowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferLimits {
-    /// Events. Default 2048.
+    /// Events. Default 8192.
     pub events: usize,
     /// Bytes of events. Default 2 MiB. One larger event is let through alone.
     pub bytes: usize,
@@ -16,7 +16,7 @@ pub struct BufferLimits {
 
 impl Default for BufferLimits {
     fn default() -> Self {
-        Self { events: 2048, bytes: 2 << 20 }
+        Self { events: 8192, bytes: 2 << 20 }
     }
 }
 

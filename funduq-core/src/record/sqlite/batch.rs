@@ -1,7 +1,5 @@
 //! Events that are written together as the rows that hold them, and back.
 
-use std::borrow::Cow;
-
 use funduq_agui::RelayedEvent;
 
 /// What stands between two events of a row: a control character, which JSON texts have only as an escape.
@@ -11,45 +9,25 @@ const ROW_BYTES: usize = 64 << 10;
 
 /// Some events in one row.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Batch<'a> {
+pub(super) struct Batch {
     /// How many.
     pub(super) count: u64,
     /// Their bytes.
-    pub(super) json: Cow<'a, str>,
+    pub(super) json: String,
 }
 
 /// The rows for these events, in their order.
-pub(super) fn rows(events: &[RelayedEvent]) -> impl Iterator<Item = Batch<'_>> {
-    let mut rest = events;
+pub(super) fn rows<'a>(events: impl Iterator<Item = &'a RelayedEvent>) -> impl Iterator<Item = Batch> {
+    let mut events = events.peekable();
     std::iter::from_fn(move || {
-        let mut bytes = rest.first()?.json().len();
-        let mut count = 1;
-        for event in &rest[1..] {
-            bytes += BETWEEN.len_utf8() + event.json().len();
-            if bytes > ROW_BYTES {
-                break;
-            }
-            count += 1;
+        let mut row = Batch { count: 1, json: events.next()?.json().to_owned() };
+        while let Some(event) = events.next_if(|event| row.json.len() + event.json().len() < ROW_BYTES) {
+            row.json.push(BETWEEN);
+            row.json.push_str(event.json());
+            row.count += 1;
         }
-        let (row, after) = rest.split_at(count);
-        rest = after;
-        let json = match row {
-            [only] => only.json().into(),
-            _ => join(row).into(),
-        };
-        Some(Batch { count: count as u64, json })
+        Some(row)
     })
-}
-
-fn join(events: &[RelayedEvent]) -> String {
-    let mut json = String::with_capacity(events.iter().map(|event| event.json().len() + 1).sum());
-    for event in events {
-        if !json.is_empty() {
-            json.push(BETWEEN);
-        }
-        json.push_str(event.json());
-    }
-    json
 }
 
 /// The events of a row.
@@ -67,7 +45,7 @@ mod tests {
     }
 
     fn back(events: &[RelayedEvent]) -> Vec<RelayedEvent> {
-        let rows: Vec<_> = rows(events).collect();
+        let rows: Vec<_> = rows(events.iter()).collect();
         let all = rows.iter().flat_map(|row| {
             let events: Vec<_> = split(&row.json).map(|json| RelayedEvent::parse(json).unwrap()).collect();
             assert_eq!(events.len() as u64, row.count);
@@ -88,10 +66,10 @@ mod tests {
     #[test]
     fn small_events_share_a_row_that_stays_small_and_a_large_one_has_its_own() {
         let events = vec![event(100); 3000];
-        let rows: Vec<_> = rows(&events).collect();
+        let rows: Vec<_> = rows(events.iter()).collect();
         assert!(rows.len() < 10 && rows.iter().all(|row| row.json.len() <= ROW_BYTES), "{}", rows.len());
         let events = [event(1), event(2 * ROW_BYTES), event(1)];
-        assert_eq!(self::rows(&events).map(|row| row.count).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(self::rows(events.iter()).map(|row| row.count).collect::<Vec<_>>(), [1, 1, 1]);
     }
 
     #[test]

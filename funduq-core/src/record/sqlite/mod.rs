@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 pub use care::{Inspection, Pruned, RecordFile};
@@ -24,6 +25,10 @@ use super::tasks::{TaskPage, TaskQuery};
 const IDLE_READERS: usize = 8;
 /// How many prepared statements each connection keeps.
 const STATEMENTS: usize = 64;
+
+/// How many pages (of 4 KiB) the log has before it is brought into the file. Each time costs two flushes that the writer
+/// waits for.
+const CHECKPOINT_PAGES: u32 = 4000;
 
 /// What a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,9 +57,7 @@ impl SqliteStore {
     /// not a database.
     pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
         let path = path.as_ref().to_path_buf();
-        let mut connection = Connection::open(&path)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        let mut connection = prepared(Connection::open(&path)?)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         let synchronous = match durability {
             Durability::Power => "FULL",
@@ -62,6 +65,7 @@ impl SqliteStore {
         };
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "cache_size", -16_384)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         migrate::migrate(&mut connection)?;
         Ok(Self {
             path,
@@ -85,10 +89,7 @@ impl SqliteStore {
             Some(connection) => connection,
             None => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                let connection = Connection::open_with_flags(&self.path, flags)?;
-                connection.set_prepared_statement_cache_capacity(STATEMENTS);
-                connection.busy_timeout(std::time::Duration::from_secs(5))?;
-                connection
+                prepared(Connection::open_with_flags(&self.path, flags)?)?
             }
         };
         let result = read(&connection);
@@ -98,6 +99,15 @@ impl SqliteStore {
         }
         result
     }
+}
+
+/// What every connection has.
+fn prepared(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    // Else a statement is planned anew for each of its values, which here never leads to another plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(connection)
 }
 
 impl From<rusqlite::Error> for StoreError {

@@ -18,6 +18,10 @@ struct LiveRun {
     last_event: u64,
 }
 
+/// The events of a group by their runs, with the number before the first: they are written last, so that all that a group
+/// has of a run share a row.
+type Pending<'a> = HashMap<i64, (u64, Vec<&'a [RelayedEvent]>)>;
+
 /// The one connection that writes.
 #[derive(Debug)]
 pub(super) struct WriterConnection {
@@ -70,6 +74,7 @@ impl WriterConnection {
         self.db.execute_batch("BEGIN IMMEDIATE")?;
         let mut results = Vec::with_capacity(group.len());
         let mut touched = Vec::new();
+        let mut pending = Pending::new();
         let ends = group.iter().filter_map(|write| match write {
             Write::Settle(settle) => Some(&settle.run),
             _ => None,
@@ -82,7 +87,7 @@ impl WriterConnection {
                 continue;
             }
             // Operations check before they write, so that a conflict has written nothing.
-            match self.apply(write, &mut touched) {
+            match self.apply(write, &mut touched, &mut pending) {
                 Ok(()) => results.push(Ok(())),
                 Err(StoreError::Conflict(conflict)) => results.push(Err(conflict.into())),
                 Err(error) => {
@@ -92,10 +97,10 @@ impl WriterConnection {
                 }
             }
         }
-        if let Err(error) = self.db.execute_batch("COMMIT") {
+        if let Err(error) = self.insert(pending).and_then(|()| Ok(self.db.execute_batch("COMMIT")?)) {
             self.forget(touched);
             self.reset()?;
-            return Err(error.into());
+            return Err(error);
         }
         Ok(results)
     }
@@ -107,7 +112,19 @@ impl WriterConnection {
         }
     }
 
-    fn apply(&mut self, write: &Write, touched: &mut Vec<RunId>) -> Result<(), StoreError> {
+    fn insert(&self, pending: Pending<'_>) -> Result<(), StoreError> {
+        for (run_no, (before, events)) in pending {
+            insert_events(&self.db, run_no, before, events.into_iter().flatten())?;
+        }
+        Ok(())
+    }
+
+    fn apply<'a>(
+        &mut self,
+        write: &'a Write,
+        touched: &mut Vec<RunId>,
+        pending: &mut Pending<'a>,
+    ) -> Result<(), StoreError> {
         match write {
             Write::OpenThread(open) => open_thread(&self.db, &open.thread).map(drop),
             Write::OpenRun(open) => {
@@ -124,11 +141,11 @@ impl WriterConnection {
             }
             Write::Append { run, first, events } => {
                 touched.push(run.clone());
-                self.append(run, *first, events).map(drop)
+                self.append(run, *first, events, pending).map(drop)
             }
             Write::Settle(settle) => {
                 touched.push(settle.run.clone());
-                self.settle(settle)?;
+                self.settle(settle, pending)?;
                 self.live.remove(&settle.run);
                 Ok(())
             }
@@ -196,20 +213,26 @@ impl WriterConnection {
         Ok(live)
     }
 
-    fn append(&mut self, id: &RunId, first: u64, events: &[RelayedEvent]) -> Result<LiveRun, StoreError> {
+    fn append<'a>(
+        &mut self,
+        id: &RunId,
+        first: u64,
+        events: &'a [RelayedEvent],
+        pending: &mut Pending<'a>,
+    ) -> Result<LiveRun, StoreError> {
         let mut live = self.live(id)?;
         let expected = live.last_event + 1;
         if first != expected {
             return Err(Conflict::OutOfOrder { expected, got: first }.into());
         }
-        insert_events(&self.db, live.no, first, events)?;
+        pending.entry(live.no).or_insert((live.last_event, Vec::new())).1.push(events);
         live.last_event += events.len() as u64;
         self.live.insert(id.clone(), live);
         Ok(live)
     }
 
-    fn settle(&mut self, settle: &Settle) -> Result<(), StoreError> {
-        let live = self.append(&settle.run, settle.first, &settle.events)?;
+    fn settle<'a>(&mut self, settle: &'a Settle, pending: &mut Pending<'a>) -> Result<(), StoreError> {
+        let live = self.append(&settle.run, settle.first, &settle.events, pending)?;
         let waiting = settle.status == crate::record::RunStatus::Completed && !settle.metadata.has_no_asks();
         self.db
             .prepare_cached(
@@ -328,7 +351,7 @@ fn open_run(db: &Connection, open: &OpenRun) -> Result<LiveRun, StoreError> {
     }
     let no = insert_run(db, thread_no, &open.run)?;
     add_messages(db, thread_no, no, &open.messages, false)?;
-    insert_events(db, no, 1, &open.events)?;
+    insert_events(db, no, 0, open.events.iter())?;
     Ok(LiveRun { no, thread_no, last_event: open.events.len() as u64 })
 }
 
@@ -369,15 +392,16 @@ fn set_status(
     Ok(())
 }
 
-fn insert_events(
+/// Writes a run's events, of which the first comes after the number `before`.
+fn insert_events<'a>(
     db: &Connection,
     run_no: i64,
-    first: u64,
-    events: &[RelayedEvent],
+    before: u64,
+    events: impl Iterator<Item = &'a RelayedEvent>,
 ) -> Result<(), StoreError> {
     let mut insert =
         db.prepare_cached("INSERT INTO run_events (run_no, last, count, json) VALUES (?1, ?2, ?3, ?4)")?;
-    let mut last = first - 1;
+    let mut last = before;
     for batch in batch::rows(events) {
         last += batch.count;
         insert.execute(params![run_no, last, batch.count, batch.json])?;
