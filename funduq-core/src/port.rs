@@ -11,6 +11,7 @@ use funduq_contract::{
 };
 
 use crate::dispatch::thread::Message;
+use crate::dispatch::{Letter, weight};
 use crate::funduq::Funduq;
 use crate::funduq::unavailable;
 use crate::links::News;
@@ -32,6 +33,38 @@ impl Funduq {
         {
             self.dispatch().links.received(key, run_id, run.last_event);
         }
+    }
+
+    /// What [`FunduqPort::report_event`] does, for events of a run that come one after another, the first with the number
+    /// `first`: for a host that reads them off a connection faster than one at a time.
+    ///
+    /// # Errors
+    /// As for one event; none of them is taken then. What becomes of each is told through the link.
+    pub async fn report_events(
+        &self,
+        link: LinkId,
+        run_id: &RunId,
+        first: u64,
+        events: Vec<RelayedEvent>,
+    ) -> Result<(), PortError> {
+        let key = self.speaker(link)?;
+        let weight = weight(events.iter().map(|event| event.json().len()));
+        let run = run_id.clone();
+        self.report(key, run_id, weight, || Letter::Events { key, run, first, events }).await
+    }
+
+    async fn report(
+        &self,
+        key: PublicKey,
+        run_id: &RunId,
+        weight: usize,
+        letter: impl FnOnce() -> Letter,
+    ) -> Result<(), PortError> {
+        let taken = self.dispatch().take_in(key, run_id, weight, letter).await;
+        if let Err(PortError::NotHeld(_)) = &taken {
+            self.tell_of_the_settled(&key, run_id).await;
+        }
+        taken
     }
 
     fn speaker(&self, link: LinkId) -> Result<PublicKey, PortError> {
@@ -88,7 +121,8 @@ impl FunduqPort for Funduq {
             other => other,
         };
         let run = run_id.clone();
-        self.dispatch().take_in(key, run_id, 0, || Message::Verdict { key, run, attempt, verdict }).await
+        let message = Message::Verdict { key, run, attempt, verdict };
+        self.dispatch().take_in(key, run_id, 0, || Letter::Machine(message)).await
     }
 
     async fn report_event(
@@ -100,20 +134,18 @@ impl FunduqPort for Funduq {
     ) -> Result<(), PortError> {
         let key = self.speaker(link)?;
         let run = run_id.clone();
-        let bytes = event.len().max(1);
-        let message =
-            || Message::Event { key, run, number, event: RelayedEvent::parse(event).map_err(Box::new) };
-        let taken = self.dispatch().take_in(key, run_id, bytes, message).await;
-        if let Err(PortError::NotHeld(_)) = &taken {
-            self.tell_of_the_settled(&key, run_id).await;
-        }
-        taken
+        let weight = weight([event.len()].into_iter());
+        let read = || {
+            let event = RelayedEvent::parse(event).map_err(Box::new);
+            Letter::Machine(Message::Event { key, run, number, event })
+        };
+        self.report(key, run_id, weight, read).await
     }
 
     async fn finish(&self, link: LinkId, run_id: &RunId) -> Result<(), PortError> {
         let key = self.speaker(link)?;
         let run = run_id.clone();
-        self.dispatch().take_in(key, run_id, 0, || Message::Finish { key, run }).await
+        self.dispatch().take_in(key, run_id, 0, || Letter::Machine(Message::Finish { key, run })).await
     }
 
     async fn ack(&self, link: LinkId, ack: Ack) -> Result<(), PortError> {
@@ -123,7 +155,7 @@ impl FunduqPort for Funduq {
         }
         // A provider that does not hold what it was asked to stop will never end it.
         let run = ack.run_id.clone();
-        self.dispatch().take_in(key, &ack.run_id, 0, || Message::Finish { key, run }).await
+        self.dispatch().take_in(key, &ack.run_id, 0, || Letter::Machine(Message::Finish { key, run })).await
     }
 
     async fn close(&self, link: LinkId) {

@@ -79,7 +79,9 @@ impl Conversation {
         if let Some(delta) = delta {
             draft.append(delta);
         }
-        draft.metadata.merge(metadata.unwrap_or_default());
+        if let Some(metadata) = metadata {
+            draft.metadata.merge(metadata);
+        }
     }
 
     /// A tool call begins. One that is there already is not begun twice.

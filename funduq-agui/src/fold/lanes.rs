@@ -75,6 +75,9 @@ impl Lanes {
 
     /// Ends what a lane streams.
     pub(super) fn close(&mut self, owner: Option<&str>) {
+        if self.open.is_empty() {
+            return;
+        }
         let owner = owner.map(str::to_owned);
         if let Some((stream, id)) = self.open.remove(&owner) {
             self.holders.remove(&(stream, id));

@@ -182,18 +182,44 @@ pub struct EventFrame {
 }
 
 impl EventFrame {
+    const OPENING: &str = r#"{"type":"event","runId":"#;
+    const NUMBER: &str = r#","number":"#;
+    const EVENT: &str = r#","event":"#;
+
     /// Writes an `event` message around an event's own bytes; `event` is one JSON value.
     pub fn text(run_id: &RunId, number: u64, event: &str) -> String {
         use std::fmt::Write;
-        let run_id = serde_json::to_string(run_id).expect("a string always has a JSON form");
-        let mut text = String::with_capacity(
-            r#"{"type":"event","runId":,"number":,"event":}"#.len() + 20 + run_id.len() + event.len(),
-        );
-        write!(text, r#"{{"type":"event","runId":{run_id},"number":{number},"event":"#)
-            .expect("writing into a String does not fail");
-        text.push_str(event);
-        text.push('}');
+        let run_id = run_id.as_str();
+        let fixed = Self::OPENING.len() + Self::NUMBER.len() + Self::EVENT.len() + 23;
+        let mut text = String::with_capacity(fixed + run_id.len() + event.len());
+        text.push_str(Self::OPENING);
+        if run_id.contains(['"', '\\']) {
+            text.push_str(&serde_json::to_string(run_id).expect("a string always has a JSON form"));
+        } else {
+            // An id has no control characters, so it stands for itself.
+            text.extend(["\"", run_id, "\""]);
+        }
+        text.push_str(Self::NUMBER);
+        write!(text, "{number}").expect("writing into a String does not fail");
+        text.extend([Self::EVENT, event, "}"]);
         text
+    }
+
+    /// Run id, number and event of a message as [`EventFrame::text`] writes it; `None` for any other, which may be an
+    /// `event` message all the same.
+    ///
+    /// What stands for the event is not read. Where it is one JSON value, the whole is that message and no other;
+    /// where it is not, [`UpFrame::from_text`] says what the whole is.
+    pub fn parts(text: &str) -> Option<(&str, u64, &str)> {
+        let (run_id, rest) = text.strip_prefix(Self::OPENING)?.strip_prefix('"')?.split_once('"')?;
+        let rest = rest.strip_prefix(Self::NUMBER)?;
+        let (number, rest) = rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count());
+        let event = rest.strip_prefix(Self::EVENT)?.strip_suffix('}')?;
+        // An escape is not read here, and no number begins like that.
+        if run_id.contains('\\') || number.starts_with('0') {
+            return None;
+        }
+        Some((run_id, number.parse().ok()?, event))
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::ids::RunId;
 use crate::raw::RawJson;
 use crate::shapes::{Ack, Verdict};
+use proptest::prelude::*;
 
 fn run() -> RunId {
     "r\"1".parse().unwrap()
@@ -24,6 +25,52 @@ fn the_type_may_stand_anywhere_and_the_event_still_keeps_its_bytes() {
     let text = r#"{"event": {"a": 1.0} ,"number":1,"type":"event","runId":"r"}"#;
     let UpFrame::Event(read) = UpFrame::from_text(text).unwrap() else { panic!("no event") };
     assert_eq!(read.event.get(), r#"{"a": 1.0}"#);
+}
+
+#[test]
+fn the_parts_of_an_event_are_found_where_it_is_written_as_usual_and_nowhere_else() {
+    let usual = r#"{"type":"event","runId":"r","number":10,"event":{"a": 1}}"#;
+    assert_eq!(EventFrame::parts(usual), Some(("r", 10, r#"{"a": 1}"#)));
+    for other in [
+        "",
+        r#"{"type":"finish","runId":"r"}"#,
+        r#"{"type":"event","runId":"r"}"#,
+        r#"{"type":"event","runId":"\u0072","number":10,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":010,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":0,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":+1,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":1.0,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":18446744073709551616,"event":{}}"#,
+        r#"{"type":"event","runId":"r","number":1,"event":{}} "#,
+        r#"{"type":"event","number":1,"runId":"r","event":{}}"#,
+    ] {
+        assert_eq!(EventFrame::parts(other), None, "{other}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn parts_whose_event_is_one_value_are_those_of_the_whole(
+        run in "\\PC{1,12}", number in 1_u64..2000, event in r#"[{}"a:,1 \\]{0,12}"#, cut in 0_usize..60, put in r#"[{}",:0-9 ]{0,3}"#,
+    ) {
+        let run = RunId::new(run).unwrap();
+        let mut text = EventFrame::text(&run, number, &event);
+        if let Ok(read) = UpFrame::from_text(&text) {
+            let whole = EventFrame { run_id: run.clone(), number, event: RawJson::new(event.trim()).unwrap() };
+            prop_assert_eq!(read, UpFrame::Event(whole));
+        }
+        if text.is_char_boundary(cut) {
+            text.insert_str(cut, &put);
+        }
+        if let Some((run, number, event)) = EventFrame::parts(&text)
+            && let Ok(event) = RawJson::new(event)
+            && let Ok(run_id) = RunId::new(run)
+        {
+            let whole = EventFrame { run_id, number, event: RawJson::new(event.get().trim()).unwrap() };
+            prop_assert_eq!(UpFrame::from_text(&text).unwrap(), UpFrame::Event(whole));
+        }
+    }
 }
 
 #[test]

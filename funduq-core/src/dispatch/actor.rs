@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use funduq_agui::{RelayedEvent, RunFold};
 use funduq_contract::{AgentAddress, DeliveredRun, LinkGone, Offer, PortError, RunId, ThreadId};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::opening::{OpenError, Opened, Opening, delivered};
@@ -17,8 +17,8 @@ use super::relay::{Dispatch, Envelope, Letter};
 use super::thread::{CancelAnswer, Effect, Fault, Message, Moment, Refusal, Settlement, Thread};
 use crate::clock;
 use crate::record::{
-    Done, FailureReason, Job, PendingCall, Run, RunEnd, RunLog, RunMetadata, RunStatus, RunStream, Settle,
-    StoreError, Write, WriterEvents as _,
+    Done, FailureReason, Job, PendingCall, Room, Run, RunEnd, RunLog, RunMetadata, RunStatus, RunStream,
+    Settle, StoreError, Write, WriterEvents as _,
 };
 use crate::stats::Answer;
 
@@ -66,7 +66,7 @@ struct RunShell {
 struct Batch {
     run: RunId,
     events: Vec<RelayedEvent>,
-    permits: Vec<OwnedSemaphorePermit>,
+    room: Option<Room>,
 }
 
 struct Actor {
@@ -93,12 +93,12 @@ impl Actor {
                 () = sleep_until(began + deadline.unwrap_or_default()), if deadline.is_some() => {}
             }
             let now = self.dispatch.now();
-            for Envelope { letter, permits } in letters.drain(..) {
-                self.take(now, letter, permits);
+            for Envelope { letter, room } in letters.drain(..) {
+                self.take(now, letter, room);
             }
             // Also after letters: a busy inbox may not put a deadline off.
             if self.machine.next_deadline().is_some_and(|due| due <= now) {
-                self.feed(now, Message::Tick, Vec::new());
+                self.feed(now, Message::Tick, None);
             }
             self.flush();
             if self.machine.is_idle() && self.dispatch.retire(&self.thread, &inbox) {
@@ -113,13 +113,21 @@ impl Actor {
         }
     }
 
-    fn take(&mut self, now: Moment, letter: Letter, permits: Vec<OwnedSemaphorePermit>) {
+    fn take(&mut self, now: Moment, letter: Letter, room: Option<Room>) {
         match letter {
             Letter::Machine(Message::Recorded { run }) => {
                 self.answer_door(&run, Ok(()));
-                self.feed(now, Message::Recorded { run }, permits);
+                self.feed(now, Message::Recorded { run }, room);
             }
-            Letter::Machine(message) => self.feed(now, message, permits),
+            Letter::Machine(message) => self.feed(now, message, room),
+            Letter::Events { key, run, first, events } => {
+                let mut room = room;
+                for (number, event) in (first..).zip(events) {
+                    let run = run.clone();
+                    self.followups.push_back(Message::Event { key, run, number, event: Ok(event) });
+                    self.follow(now, &mut room);
+                }
+            }
             Letter::Open(opening) => self.open(now, opening),
             Letter::Restore(run, live) => {
                 let delivered = delivered(&run, false, &self.dispatch.token_secret);
@@ -141,7 +149,7 @@ impl Actor {
                 self.answer_door(&run, Err(error));
                 self.runs.remove(&run);
                 self.dispatch.untrack(&run);
-                self.feed(now, Message::RecordFailed { run }, permits);
+                self.feed(now, Message::RecordFailed { run }, room);
             }
             Letter::Cancel(run, by, reply) => {
                 if let Some(shell) = self.runs.get_mut(&run) {
@@ -149,7 +157,7 @@ impl Actor {
                     shell.metadata.cancel_requested_by = shell.metadata.cancel_requested_by.or(by);
                 }
                 self.cancels.push((run.clone(), reply));
-                self.feed(now, Message::Cancel { run }, permits);
+                self.feed(now, Message::Cancel { run }, room);
             }
         }
     }
@@ -165,7 +173,7 @@ impl Actor {
         self.adopt(&run, delivered, Some(opening));
         let exempt =
             self.runs.get(&run.id).and_then(|shell| shell.opening.as_ref()).is_some_and(|open| open.exempt);
-        self.feed(now, Message::Open { run: run.id, exempt }, Vec::new());
+        self.feed(now, Message::Open { run: run.id, exempt }, None);
     }
 
     fn adopt(&mut self, run: &Run, delivered: DeliveredRun, opening: Option<Box<Opening>>) {
@@ -185,23 +193,23 @@ impl Actor {
     }
 
     /// Gives the machine one message and carries out everything that follows from it.
-    fn feed(&mut self, now: Moment, message: Message, permits: Vec<OwnedSemaphorePermit>) {
+    fn feed(&mut self, now: Moment, message: Message, mut room: Option<Room>) {
         self.followups.push_back(message);
-        self.follow(now, &mut Some(permits));
+        self.follow(now, &mut room);
     }
 
-    fn follow(&mut self, now: Moment, permits: &mut Option<Vec<OwnedSemaphorePermit>>) {
+    fn follow(&mut self, now: Moment, room: &mut Option<Room>) {
         while let Some(message) = self.followups.pop_front() {
             let mut effects = std::mem::take(&mut self.effects);
             self.machine.handle(now, message, &mut effects);
             for effect in effects.drain(..) {
-                self.carry_out(effect, permits);
+                self.carry_out(effect, room);
             }
             self.effects = effects;
         }
     }
 
-    fn carry_out(&mut self, effect: Effect, permits: &mut Option<Vec<OwnedSemaphorePermit>>) {
+    fn carry_out(&mut self, effect: Effect, room: &mut Option<Room>) {
         match effect {
             Effect::AskSlot(asking) => {
                 let slot = self.dispatch.links.ask_slot(&self.agent, &self.thread, asking);
@@ -233,7 +241,7 @@ impl Actor {
                 }
             }
             Effect::Status { run, status } => self.status(run, status),
-            Effect::Append { run, event } => self.append(run, event, permits.take().unwrap_or_default()),
+            Effect::Append { run, event } => self.append(run, event, room.take()),
             Effect::Settle { run, settlement } => self.settle(&run, &settlement),
             Effect::AskCancel { run } => self.dispatch.links.cancel(&self.agent.provider, &run),
             Effect::Suspend { run } => {
@@ -317,7 +325,7 @@ impl Actor {
         self.dispatch.record.write(Job {
             write: Write::OpenRun(Box::new(open)),
             done: Done::Opened(done),
-            permits: Vec::new(),
+            room: None,
         });
     }
 
@@ -346,11 +354,11 @@ impl Actor {
         self.dispatch.record.write(Job {
             write: Write::Status { run, status, metadata, at: clock::now_millis() },
             done: Done::Moved { log: Arc::clone(&shell.log), status },
-            permits: Vec::new(),
+            room: None,
         });
     }
 
-    fn append(&mut self, run: RunId, event: RelayedEvent, permits: Vec<OwnedSemaphorePermit>) {
+    fn append(&mut self, run: RunId, event: RelayedEvent, room: Option<Room>) {
         let Some(shell) = self.runs.get_mut(&run) else { return };
         shell.fold.push(&event);
         if let Some(arrived) = shell.arrived.take() {
@@ -359,25 +367,29 @@ impl Actor {
         match &mut self.batch {
             Some(batch) if batch.run == run => {
                 batch.events.push(event);
-                batch.permits.extend(permits);
+                match (&mut batch.room, room) {
+                    (Some(taken), Some(room)) => taken.merge(room),
+                    (taken @ None, room) => *taken = room,
+                    (Some(_), None) => {}
+                }
             }
             _ => {
                 self.flush();
-                self.batch = Some(Batch { run, events: vec![event], permits });
+                self.batch = Some(Batch { run, events: vec![event], room });
             }
         }
     }
 
     /// Sends the events that were collected on their way.
     fn flush(&mut self) {
-        let Some(Batch { run, events, permits }) = self.batch.take() else { return };
+        let Some(Batch { run, events, room }) = self.batch.take() else { return };
         let Some(shell) = self.runs.get(&run) else { return };
         let first = shell.log.append(&events);
         let upto = first + events.len() as u64 - 1;
         self.dispatch.record.write(Job {
             write: Write::Append { run, first, events },
             done: Done::Events { log: Arc::clone(&shell.log), upto },
-            permits,
+            room,
         });
     }
 
@@ -389,8 +401,8 @@ impl Actor {
         if let Some(FailureReason::Refused(_)) = settlement.reason {
             self.dispatch.answered(Answer::Refused, shell.offered);
         }
-        let Batch { mut events, permits, .. } =
-            last.unwrap_or_else(|| Batch { run: run.clone(), events: Vec::new(), permits: Vec::new() });
+        let Batch { mut events, room, .. } =
+            last.unwrap_or_else(|| Batch { run: run.clone(), events: Vec::new(), room: None });
         let begun = shell.log.appended() + events.len() as u64 > 0;
         events.extend(own::closing(&self.thread, run, settlement, begun));
         let first = shell.log.append(&events);
@@ -422,7 +434,7 @@ impl Actor {
         self.dispatch.record.write(Job {
             write: Write::Settle(Box::new(settle)),
             done: Done::Settled { log: shell.log },
-            permits,
+            room,
         });
     }
 

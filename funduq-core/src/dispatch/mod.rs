@@ -15,6 +15,6 @@ pub(crate) use opening::OpenError;
 pub(crate) use own::{run_error, run_started};
 pub use provider::Quality;
 pub(crate) use provider::{Desks, Notice};
-pub(crate) use relay::Dispatch;
+pub(crate) use relay::{Dispatch, Letter, weight};
 pub use thread::CancelAnswer;
 pub(crate) use thread::{Asking, Fault, Slot};

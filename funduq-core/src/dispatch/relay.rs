@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, LinkId, PortError, PublicKey, RunId, ThreadId};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::actor;
@@ -19,19 +19,24 @@ use crate::clock;
 use crate::doors::TokenSecret;
 use crate::links::{Change, Departure, Links, LlmLinks};
 use crate::record::{
-    Done, FailureReason, Job, OpenRun, Record, Run, RunLog, RunMetadata, RunStatus, Settle, Write,
+    Done, FailureReason, Job, OpenRun, Record, Room, Run, RunLog, RunMetadata, RunStatus, Settle, Write,
 };
 use crate::settings::CoreSettings;
 use crate::stats::Answer;
 
-/// What a provider's message weighs beside its event's bytes.
+/// What an event weighs beside its bytes.
 const MESSAGE_WEIGHT: usize = 256;
+
+/// What events of these sizes weigh on their way to the record.
+pub(crate) fn weight(sizes: impl Iterator<Item = usize>) -> usize {
+    sizes.map(|bytes| bytes + MESSAGE_WEIGHT).sum()
+}
 
 /// A message on its way to a thread's owner, with the room that it takes up until it is durable.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     pub(crate) letter: Letter,
-    pub(crate) permits: Vec<OwnedSemaphorePermit>,
+    pub(crate) room: Option<Room>,
 }
 
 /// What a thread's owner is sent.
@@ -39,6 +44,8 @@ pub(crate) struct Envelope {
 pub(crate) enum Letter {
     /// For the machine as it is.
     Machine(Message),
+    /// Events of a run one after another, the first with the number `first`.
+    Events { key: PublicKey, run: RunId, first: u64, events: Vec<RelayedEvent> },
     /// A run to open.
     Open(Box<Opening>),
     /// A run that an earlier process left queued, and who waits until it is live again.
@@ -52,7 +59,7 @@ pub(crate) enum Letter {
 }
 
 /// A run that has not ended, or whose end is not durable yet.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct LiveRun {
     /// Its place in the order of arrival.
     arrival: u64,
@@ -81,7 +88,7 @@ pub(crate) struct Dispatch {
     pub(crate) record: Record,
     began: OnceLock<Instant>,
     owners: Mutex<HashMap<ThreadId, Owner>>,
-    runs: Mutex<HashMap<RunId, LiveRun>>,
+    runs: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     arrivals: AtomicU64,
     room: Arc<Semaphore>,
     stopping: AtomicBool,
@@ -125,12 +132,12 @@ impl Dispatch {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, LiveRun>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A run that has not ended.
-    pub(crate) fn live(&self, run: &RunId) -> Option<LiveRun> {
+    pub(crate) fn live(&self, run: &RunId) -> Option<Arc<LiveRun>> {
         self.runs().get(run).cloned()
     }
 
@@ -167,7 +174,7 @@ impl Dispatch {
     }
 
     /// The live runs of a key's agents, in the order of arrival.
-    pub(crate) fn runs_of(&self, key: &PublicKey) -> Vec<LiveRun> {
+    pub(crate) fn runs_of(&self, key: &PublicKey) -> Vec<Arc<LiveRun>> {
         let mut runs: Vec<_> =
             self.runs().values().filter(|live| live.agent.provider == *key).cloned().collect();
         runs.sort_by_key(|live| live.arrival);
@@ -179,7 +186,7 @@ impl Dispatch {
         if let Some((inbox, room)) = owner {
             let arrival = self.next_arrival();
             let live = LiveRun { arrival, agent: agent.clone(), log: Arc::clone(log), inbox, room };
-            self.runs().insert(log.run.clone(), live);
+            self.runs().insert(log.run.clone(), Arc::new(live));
         }
     }
 
@@ -191,9 +198,7 @@ impl Dispatch {
     pub(crate) fn post(&self, thread: &ThreadId, letter: Letter) -> bool {
         let owners = self.owners();
         // An owner takes itself off this map before it drops its inbox.
-        owners
-            .get(thread)
-            .is_some_and(|owner| owner.inbox.send(Envelope { letter, permits: Vec::new() }).is_ok())
+        owners.get(thread).is_some_and(|owner| owner.inbox.send(Envelope { letter, room: None }).is_ok())
     }
 
     /// Sends to the owners that are wanted, in the order in which they started.
@@ -202,7 +207,7 @@ impl Dispatch {
         let mut chosen: Vec<_> = owners.values().filter(|owner| wanted(owner)).collect();
         chosen.sort_by_key(|owner| owner.arrival);
         for owner in chosen {
-            let _ = owner.inbox.send(Envelope { letter: letter(), permits: Vec::new() });
+            let _ = owner.inbox.send(Envelope { letter: letter(), room: None });
         }
     }
 
@@ -216,7 +221,7 @@ impl Dispatch {
             let room = Arc::new(Semaphore::new(bytes));
             Owner { arrival: self.next_arrival(), agent: agent.clone(), inbox, room }
         });
-        let _ = owner.inbox.send(Envelope { letter, permits: Vec::new() });
+        let _ = owner.inbox.send(Envelope { letter, room: None });
     }
 
     /// Lets a thread's owner go if nothing came meanwhile. Sending happens under the same lock, so nothing can come
@@ -276,7 +281,7 @@ impl Dispatch {
         self.record.write(Job {
             write: Write::Seen { provider: key, at: clock::now_millis() },
             done: Done::Nothing,
-            permits: Vec::new(),
+            room: None,
         });
     }
 
@@ -314,30 +319,28 @@ impl Dispatch {
     }
 
     /// Takes in what a provider says about a run, in the order of the calls. Waits while the thread, or funduq as a
-    /// whole, has too much on its way to the record.
+    /// whole, has too much on its way to the record; `weight` is what the events in it weigh.
     pub(crate) async fn take_in(
         &self,
         key: PublicKey,
         run: &RunId,
-        event_bytes: usize,
-        message: impl FnOnce() -> Message,
+        weight: usize,
+        letter: impl FnOnce() -> Letter,
     ) -> Result<(), PortError> {
         let live = self.live(run).filter(|live| live.agent.provider == key);
         let Some(live) = live else { return Err(PortError::NotHeld(run.clone())) };
-        let weigh = |limit: usize| (event_bytes + MESSAGE_WEIGHT).min(limit.min(u32::MAX as usize)) as u32;
-        let mut permits = Vec::new();
-        if event_bytes > 0 {
-            let rooms =
-                [(&live.room, self.settings.thread_inbox_bytes), (&self.room, self.settings.inbox_bytes)];
-            for (room, limit) in rooms {
-                let weight = weigh(limit.max(MESSAGE_WEIGHT));
-                match Arc::clone(room).acquire_many_owned(weight).await {
-                    Ok(permit) => permits.push(permit),
-                    Err(_) => return Err(PortError::LinkClosed),
-                }
-            }
+        let mut room = None;
+        if weight > 0 {
+            let enter = |room: &Arc<Semaphore>, limit: usize| {
+                let weight = weight.min(limit.clamp(MESSAGE_WEIGHT, u32::MAX as usize)) as u32;
+                Arc::clone(room).acquire_many_owned(weight)
+            };
+            let of_thread = enter(&live.room, self.settings.thread_inbox_bytes).await;
+            let of_all = enter(&self.room, self.settings.inbox_bytes).await;
+            let (Ok(of_thread), Ok(of_all)) = (of_thread, of_all) else { return Err(PortError::LinkClosed) };
+            room = Some(Room { of_thread, of_all });
         }
-        let envelope = Envelope { letter: Letter::Machine(message()), permits };
+        let envelope = Envelope { letter: letter(), room };
         live.inbox.send(envelope).map_err(|_| PortError::NotHeld(run.clone()))
     }
 

@@ -226,7 +226,8 @@ impl DoorContext {
             return Ok(RunStream::new(record, run.id.clone(), run.thread_id.clone(), None, after));
         };
         let claim = live.log.claim_stream().ok_or_else(|| DoorError::StreamTaken(run.id.clone()))?;
-        let stream = RunStream::new(record, run.id.clone(), run.thread_id.clone(), Some(live.log), after);
+        let stream =
+            RunStream::new(record, run.id.clone(), run.thread_id.clone(), Some(Arc::clone(&live.log)), after);
         Ok(stream.with_claim(Some(claim)))
     }
 }

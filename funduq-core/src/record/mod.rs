@@ -25,4 +25,4 @@ pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreErr
 pub(crate) use stream::{Keep, RunEnd, RunLog};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
 pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
-pub(crate) use writer::{Done, Job, WriterEvents};
+pub(crate) use writer::{Done, Job, Room, WriterEvents};

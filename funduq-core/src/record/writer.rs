@@ -31,8 +31,23 @@ const LINGER: Duration = Duration::from_millis(5);
 pub(crate) struct Job {
     pub(crate) write: Write,
     pub(crate) done: Done,
-    /// Room in the inboxes, given back when the operation is done.
-    pub(crate) permits: Vec<OwnedSemaphorePermit>,
+    /// Given back when the operation is done.
+    pub(crate) room: Option<Room>,
+}
+
+/// The room that events take up in the inboxes.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) of_thread: OwnedSemaphorePermit,
+    pub(crate) of_all: OwnedSemaphorePermit,
+}
+
+impl Room {
+    /// Takes over the room of more events of the same thread.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.of_thread.merge(other.of_thread);
+        self.of_all.merge(other.of_all);
+    }
 }
 
 /// Who is told that an operation is done, and how.
@@ -110,7 +125,7 @@ impl Writer {
         Self { jobs, stats }
     }
 
-    /// Queues an operation. What a stranger sends is bounded before it comes here, by its permits.
+    /// Queues an operation. What a stranger sends is bounded before it comes here, by its room.
     pub(crate) fn write(&self, job: Job) {
         self.stats.queued_write();
         if let Err(mpsc::error::SendError(Message::Job(job))) = self.jobs.send(Message::Job(Box::new(job))) {
@@ -122,7 +137,7 @@ impl Writer {
     /// Queues an operation and waits until it is durable.
     pub(crate) async fn write_and_wait(&self, write: Write) -> Result<(), StoreError> {
         let (reply, done) = oneshot::channel();
-        self.write(Job { write, done: Done::Reply(reply), permits: Vec::new() });
+        self.write(Job { write, done: Done::Reply(reply), room: None });
         done.await.unwrap_or_else(|_| Err(stopped()))
     }
 
@@ -233,7 +248,7 @@ async fn commit(
         return Vec::new();
     }
     let (writes, rest): (Vec<_>, Vec<_>) =
-        kept.into_iter().map(|job| (job.write, (job.done, job.permits))).unzip();
+        kept.into_iter().map(|job| (job.write, (job.done, job.room))).unzip();
     let writes: Arc<[Write]> = writes.into();
     let began = Instant::now();
     let results = attempt(store, &writes).await;
@@ -241,7 +256,7 @@ async fn commit(
     let mut again = Vec::new();
     // What else of such a run is in this group may have been written, so it is broken off when all is told.
     let mut lost: Vec<Arc<RunLog>> = Vec::new();
-    for ((write, result), (done, permits)) in writes.iter().zip(results).zip(rest) {
+    for ((write, result), (done, room)) in writes.iter().zip(results).zip(rest) {
         stats.written(write, &result);
         match (done, result) {
             (Done::Nothing, Ok(())) => {}
@@ -286,7 +301,7 @@ async fn commit(
             }
             (Done::Settled { log }, Err(error)) => {
                 tracing::error!(run = %log.run, %error, "the end of a run could not be written; trying again");
-                again.push(Job { write: write.clone(), done: Done::Settled { log }, permits });
+                again.push(Job { write: write.clone(), done: Done::Settled { log }, room });
             }
         }
     }

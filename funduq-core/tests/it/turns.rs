@@ -208,6 +208,38 @@ fn a_gap_is_refused_a_duplicate_dropped_and_nothing_is_lost_or_doubled() {
 }
 
 #[test]
+fn events_that_are_reported_together_are_judged_one_by_one() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let mut stream = bench.ask(&agent, "t", "x").await.unwrap();
+        let run = provider.offer().await.run.run_id;
+        let step = |name: &str| format!(r#"{{"type":"STEP_STARTED","stepName":"{name}"}}"#);
+        let report = async |first: u64, events: &[String]| {
+            let events = events.iter().map(|json| funduq_agui::RelayedEvent::parse(json.as_str()).unwrap());
+            bench.funduq.report_events(link, &run, first, events.collect()).await
+        };
+        let refused = || {
+            provider.expect(|heard| match heard {
+                Heard::Refused(_, error) => Some(error.clone()),
+                _ => None,
+            })
+        };
+        report(1, &[started("r")]).await.unwrap();
+        assert_eq!(refused().await, PortError::NotHeld(run.clone()), "before the verdict");
+        bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
+        report(1, &[started("r"), step("2")]).await.unwrap();
+        report(2, &[step("again"), step("3")]).await.unwrap();
+        report(5, &[step("too early")]).await.unwrap();
+        assert_eq!(refused().await, PortError::Gap { expected: 4, got: 5 });
+        report(4, &[FINISHED.to_owned(), step("too late")]).await.unwrap();
+        let events = rest(&mut stream).await;
+        let steps: Vec<_> = events.iter().map(|event| json(event)["stepName"].clone()).collect();
+        assert_eq!(steps, [Value::Null, "2".into(), "3".into(), Value::Null]);
+        assert_eq!(refused().await, PortError::NotHeld(run));
+    });
+}
+
+#[test]
 fn another_keys_reports_are_not_heard() {
     on_every_store(|bench| async move {
         let (provider, link, agent) = bench.serving(None).await;

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use funduq_agui::RelayedMessage;
+use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{
-    Cancel, Connect, ConnectErr, ConnectOk, ConnectedProvider, DownFrame, ErrFrame, FunduqPort, LinkClosed,
-    LinkGone, LinkId, MessagesFrame, Nonce, Offer, OkFrame, PortError, PublicKey, RunId, Signature, Ticket,
-    UpFrame, WrongFunduq,
+    Cancel, Connect, ConnectErr, ConnectOk, ConnectedProvider, DownFrame, ErrFrame, EventFrame, FunduqPort,
+    LinkClosed, LinkGone, LinkId, MessagesFrame, Nonce, Offer, OkFrame, PortError, PublicKey, RunId,
+    Signature, Ticket, UpFrame, WrongFunduq,
 };
 use funduq_core::Funduq;
 
@@ -18,6 +18,10 @@ use super::serve::{Kind, Link, opened_already};
 
 /// The most bytes of a thread's messages in one frame: what a provider's own frames may have.
 const MAX_MESSAGES: usize = 8 << 20;
+
+/// The most events, and the bytes from which on no more of them, are judged together.
+const MAX_EVENTS: usize = 64;
+const MAX_EVENT_BYTES: usize = 256 << 10;
 
 /// The links of agents.
 pub(super) struct Agents;
@@ -46,6 +50,7 @@ impl Down for DownFrame {
 impl Kind for Agents {
     const WHO: &'static str = "a provider";
     type Down = DownFrame;
+    type Held = Option<Events>;
 
     fn opening(text: &str) -> Result<Connect, String> {
         match UpFrame::from_text(text) {
@@ -59,6 +64,29 @@ impl Kind for Agents {
         let (key, concurrency) = (connect.public_key, connect.concurrency);
         let provider = Provider { key, concurrency, outgoing: Arc::clone(outgoing) };
         funduq.open(Arc::new(provider), connect).await.map(|(link, _)| link)
+    }
+
+    fn hold(held: &mut Self::Held, text: &str) -> bool {
+        let Some((run, number, event)) = EventFrame::parts(text) else { return false };
+        match held {
+            Some(events) if !events.go_on_with(run, number) => return false,
+            _ => {}
+        }
+        // Whether it is the frame that is wrong or the event in it is told where the whole frame is read.
+        let Ok(event) = RelayedEvent::parse(event) else { return false };
+        match held {
+            Some(events) => events.push(event),
+            None => match RunId::new(run) {
+                Ok(run) => *held = Some(Events::new(run, number, event)),
+                Err(_) => return false,
+            },
+        }
+        true
+    }
+
+    async fn judge_held(link: &Link<'_>, held: &mut Self::Held) {
+        let Some(Events { run, first, events, .. }) = held.take() else { return };
+        about_run(link, &run, link.funduq.report_events(link.id, &run, first, events).await);
     }
 
     async fn judge(link: &Link<'_>, text: &str) {
@@ -105,6 +133,35 @@ async fn judge(link: &Link<'_>, frame: UpFrame) {
             Err(error) => answer(link, asked.id, Err(error)),
         },
         UpFrame::Connect(_) => link.say(&DownFrame::Err(opened_already())),
+    }
+}
+
+/// Events of one run, one after another, in frames that were here at the same time.
+#[derive(Debug)]
+pub(super) struct Events {
+    run: RunId,
+    first: u64,
+    events: Vec<RelayedEvent>,
+    bytes: usize,
+}
+
+impl Events {
+    fn new(run: RunId, first: u64, event: RelayedEvent) -> Self {
+        let bytes = event.json().len();
+        Self { run, first, events: vec![event], bytes }
+    }
+
+    /// Whether this event of this run is the next, and there is room for it.
+    fn go_on_with(&self, run: &str, number: u64) -> bool {
+        let has_room = self.events.len() < MAX_EVENTS && self.bytes < MAX_EVENT_BYTES;
+        has_room
+            && self.run.as_str() == run
+            && number.checked_sub(self.first) == Some(self.events.len() as u64)
+    }
+
+    fn push(&mut self, event: RelayedEvent) {
+        self.bytes += event.json().len();
+        self.events.push(event);
     }
 }
 

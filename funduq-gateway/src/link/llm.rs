@@ -35,6 +35,7 @@ impl Down for LlmDownFrame {
 impl Kind for LlmProviders {
     const WHO: &'static str = "an LLM provider";
     type Down = LlmDownFrame;
+    type Held = ();
 
     fn opening(text: &str) -> Result<Connect, String> {
         match LlmUpFrame::from_text(text) {
@@ -48,6 +49,12 @@ impl Kind for LlmProviders {
         let provider = Provider { key: connect.public_key, outgoing: Arc::clone(outgoing) };
         funduq.open_llm(Arc::new(provider), connect).await.map(|(link, _)| link)
     }
+
+    fn hold(_: &mut (), _: &str) -> bool {
+        false
+    }
+
+    async fn judge_held(_: &Link<'_>, _: &mut ()) {}
 
     async fn judge(link: &Link<'_>, text: &str) {
         match LlmUpFrame::from_text(text) {

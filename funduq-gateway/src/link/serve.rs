@@ -23,6 +23,8 @@ pub(super) trait Kind: Send + Sync + 'static {
     const WHO: &'static str;
     /// What funduq says.
     type Down: Down + Send;
+    /// Frames that were heard and are judged together, with those that are here already.
+    type Held: Default + Send;
 
     /// The opening in a link's first frame.
     ///
@@ -36,6 +38,12 @@ pub(super) trait Kind: Send + Sync + 'static {
         connect: Connect,
         outgoing: &Arc<Outgoing>,
     ) -> impl Future<Output = Result<LinkId, ConnectErr>> + Send;
+
+    /// Holds a frame back, if it may be judged together with those that are held.
+    fn hold(held: &mut Self::Held, text: &str) -> bool;
+
+    /// Judges what is held.
+    fn judge_held(link: &Link<'_>, held: &mut Self::Held) -> impl Future<Output = ()> + Send;
 
     /// Judges one frame of an open link.
     fn judge(link: &Link<'_>, text: &str) -> impl Future<Output = ()> + Send;
@@ -136,18 +144,37 @@ pub(super) struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Judges each frame before the next is heard. While a frame waits, because who is to take it is behind, nothing is
-    /// read: that is how the provider learns to wait.
+    /// Judges frames in the order in which they came, and those that are here already together where their kind allows
+    /// it. While one waits, because who is to take it is behind, nothing is read: that is how the provider learns to wait.
     async fn listen<K: Kind>(&self, source: &mut Source) -> Ending {
+        let mut held = K::Held::default();
         loop {
-            let heard = socket::hear(source).await;
-            let _deaf = self.activity.deaf();
+            let heard = match socket::heard(source).await {
+                Some(heard) => heard,
+                None => {
+                    self.judge_held::<K>(&mut held).await;
+                    socket::hear(source).await
+                }
+            };
+            if matches!(&heard, Heard::Text(text) if K::hold(&mut held, text)) {
+                continue;
+            }
+            self.judge_held::<K>(&mut held).await;
             match heard {
                 Heard::Ended(ending) => return ending,
                 Heard::Binary => self.say(&K::Down::err(not_a_frame(TEXT_ONLY))),
-                Heard::Text(text) => K::judge(self, &text).await,
+                Heard::Text(text) if K::hold(&mut held, &text) => {}
+                Heard::Text(text) => {
+                    let _deaf = self.activity.deaf();
+                    K::judge(self, &text).await;
+                }
             }
         }
+    }
+
+    async fn judge_held<K: Kind>(&self, held: &mut K::Held) {
+        let _deaf = self.activity.deaf();
+        K::judge_held(self, held).await;
     }
 
     pub(super) fn say(&self, frame: &impl Down) {

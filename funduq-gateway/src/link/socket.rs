@@ -1,5 +1,7 @@
 //! The socket of a link: texts in, texts out, pings, and a parting that arrives.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
@@ -39,14 +41,32 @@ pub(super) enum Heard {
 /// The next message. Pings are answered by the way.
 pub(super) async fn hear(source: &mut Source) -> Heard {
     loop {
-        return match source.next().await {
-            Some(Ok(Message::Text(text))) => Heard::Text(text),
-            Some(Ok(Message::Binary(_))) => Heard::Binary,
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-            Some(Ok(Message::Close(_))) | None => Heard::Ended(Ending::Left),
-            Some(Err(error)) => Heard::Ended(ending(&error)),
-        };
+        if let Some(heard) = what(source.next().await) {
+            return heard;
+        }
     }
+}
+
+/// The next message, if it is here already.
+pub(super) async fn heard(source: &mut Source) -> Option<Heard> {
+    loop {
+        let Poll::Ready(message) = poll_fn(|cx| Poll::Ready(source.poll_next_unpin(cx))).await else {
+            return None;
+        };
+        if let Some(heard) = what(message) {
+            return Some(heard);
+        }
+    }
+}
+
+fn what(message: Option<Result<Message, Error>>) -> Option<Heard> {
+    Some(match message {
+        Some(Ok(Message::Text(text))) => Heard::Text(text),
+        Some(Ok(Message::Binary(_))) => Heard::Binary,
+        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return None,
+        Some(Ok(Message::Close(_))) | None => Heard::Ended(Ending::Left),
+        Some(Err(error)) => Heard::Ended(ending(&error)),
+    })
 }
 
 fn ending(error: &Error) -> Ending {

@@ -11,7 +11,10 @@ pub(crate) const KEEP_ALIVE: &[u8] = b":\n";
 pub(crate) fn write(buffer: &mut BytesMut, run: &RunId, number: Option<u64>, json: &str) {
     buffer.reserve(run.as_str().len() + json.len() + 48);
     if let Some(number) = number {
-        buffer.extend_from_slice(format!("id: {run}:{number}\n").as_bytes());
+        let mut digits = itoa::Buffer::new();
+        for part in ["id: ", run.as_str(), ":", digits.format(number), "\n"] {
+            buffer.extend_from_slice(part.as_bytes());
+        }
     }
     write_data(buffer, json);
 }
@@ -25,7 +28,7 @@ pub(crate) fn write_data(buffer: &mut BytesMut, json: &str) {
     let mut rest = json.as_bytes();
     loop {
         buffer.extend_from_slice(b"data: ");
-        let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else { break };
+        let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else { break };
         buffer.extend_from_slice(&rest[..end]);
         buffer.extend_from_slice(b"\n");
         let length = if rest[end..].starts_with(b"\r\n") { 2 } else { 1 };

@@ -1,8 +1,8 @@
 //! What is said over an open link: order, bounds, and what becomes of what does not fit.
 
 use funduq_contract::{
-    AgentName, Cancel, DeleteFrame, DownFrame, ErrFrame, FinishFrame, OkFrame, PortErrorCode, ReceivedFrame,
-    RunId, ThreadMessagesFrame, UpFrame,
+    AgentName, Cancel, DeleteFrame, DownFrame, ErrFrame, EventFrame, FinishFrame, OkFrame, PortErrorCode,
+    ReceivedFrame, RunId, ThreadMessagesFrame, UpFrame,
 };
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
@@ -136,6 +136,50 @@ async fn a_gap_says_which_event_is_missing_and_the_run_goes_on() {
     assert_eq!((refusal.code, refusal.expected), (PortErrorCode::Gap, Some(2)));
     provider.event(run, 2, &finished(&offer)).await;
     assert_eq!(events(&asked.await.unwrap().rest().await).len(), 2);
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn frames_that_come_all_at_once_are_judged_in_their_order_each_for_itself() {
+    let gateway = TestGateway::start().await;
+    let mut provider = Provider::serving(&gateway, &["echo"]).await;
+    let url = gateway.agui(&provider.agent("echo"));
+    let ask = || {
+        let url = url.clone();
+        tokio::spawn(async move { Raw::post(&url, &input("hello")).await })
+    };
+    let (first, second) = (ask(), ask());
+    let offers = [provider.accept().await, provider.accept().await];
+    let of = |run: &str| if offers[0].run.run_id.as_str() == run { 0 } else { 1 };
+    let frame = |at: usize, number: u64, event: &str| EventFrame::text(&offers[at].run.run_id, number, event);
+    let step = |at: usize| format!(r#"{{"type":"STEP_STARTED","stepName":"{at}"}}"#);
+    let mut frames = vec![frame(0, 1, &started(&offers[0])), frame(1, 1, &started(&offers[1]))];
+    for number in 2..200 {
+        frames.push(frame(0, number, &step(0)));
+        // In pairs, so that some follow each other and some do not.
+        if number % 2 == 1 {
+            frames.extend([frame(1, number - 1, &step(1)), frame(1, number, &step(1))]);
+        }
+    }
+    // No frame; and an event that is none, which ends its run.
+    frames.extend(["{".to_owned(), frame(1, 200, r#"{"type":1}"#)]);
+    frames.push(frame(0, 200, &finished(&offers[0])));
+    provider.say_all(&frames).await;
+    let mut codes = vec![provider.refusal().await.code, provider.refusal().await.code];
+    codes.sort_by_key(|code| format!("{code:?}"));
+    assert_eq!(codes, [PortErrorCode::MalformedFrame, PortErrorCode::NotHeld]);
+    for answer in [first, second] {
+        let answer = events(&answer.await.unwrap().rest().await);
+        let at = of(answer[0].1["runId"].as_str().unwrap());
+        let steps = answer.iter().filter(|(_, event)| event["stepName"] == at.to_string()).count();
+        assert_eq!((answer.len(), steps), (200, 198));
+        let last = &answer[199].1;
+        match at {
+            0 => assert_eq!(last["type"], "RUN_FINISHED"),
+            _ => assert_eq!(last["code"], "malformed_event"),
+        }
+    }
+    turn(&gateway, &mut provider).await;
     gateway.stop().await;
 }
 

@@ -1,5 +1,7 @@
 //! Sending a message: what it continues, answers or hangs off, and the run that it becomes (A2A 1.0 §3.1.1, §3.1.2).
 
+use std::sync::Arc;
+
 use funduq_a2a::{A2aError, SendMessageRequest, Task};
 use funduq_contract::{AgentAddress, PublicKey, RunId, ThreadId};
 
@@ -85,8 +87,13 @@ impl A2aAdapter {
         drop(stream);
         if let Some(live) = live {
             // Behind every event there is nothing but the end.
-            let mut end =
-                RunStream::new(self.context.record().clone(), run, thread, Some(live.log), u64::MAX);
+            let mut end = RunStream::new(
+                self.context.record().clone(),
+                run,
+                thread,
+                Some(Arc::clone(&live.log)),
+                u64::MAX,
+            );
             end.next().await?;
         }
         Ok(())

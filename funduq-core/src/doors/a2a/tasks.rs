@@ -1,5 +1,7 @@
 //! Tasks that exist: reading, cancelling, subscribing (A2A 1.0 §3.1.3, §3.1.5, §3.1.6).
 
+use std::sync::Arc;
+
 use funduq_a2a::{A2aError, CancelTaskRequest, GetTaskRequest, SubscribeToTaskRequest, Task, TaskState};
 use funduq_agui::event::RunFinished;
 use funduq_agui::{Event, RawObject, RelayedInput};
@@ -151,7 +153,7 @@ impl A2aAdapter {
         }
         let record = self.context.record().clone();
         let run = &snapshot.runs[snapshot.at];
-        let log = live.filter(|_| run.id == tail.id).map(|live| live.log);
+        let log = live.filter(|_| run.id == tail.id).map(|live| Arc::clone(&live.log));
         let claim = claim.filter(|_| run.id == tail.id);
         let source = RunStream::new(record, run.id.clone(), run.thread_id.clone(), log, snapshot.events);
         let source = source.with_claim(claim);

@@ -95,6 +95,14 @@ impl Provider {
         self.send(Message::text(text)).await;
     }
 
+    /// Says these in one go.
+    pub(crate) async fn say_all(&mut self, texts: &[String]) {
+        for text in texts {
+            self.socket.feed(Message::text(text.as_str())).await.unwrap();
+        }
+        self.socket.flush().await.unwrap();
+    }
+
     pub(crate) async fn send(&mut self, message: Message) {
         self.socket.send(message).await.unwrap();
     }
