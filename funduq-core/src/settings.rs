@@ -45,7 +45,7 @@ pub struct CoreSettings {
     /// How many recorded events of a live run stay in memory for a caller that comes back (default 256); what came before
     /// is read from the record.
     pub hot_events: usize,
-    /// How many stay for a stream that is behind (default 4096); a slower caller reads from the record instead.
+    /// How many stay for a stream that is behind (default 8192); a slower caller reads from the record instead.
     pub hot_unread_events: usize,
     /// How many bytes those events may have in either case (default 1 MiB).
     pub hot_bytes: usize,
@@ -77,7 +77,7 @@ impl Default for CoreSettings {
             thread_inbox_bytes: 4 << 20,
             inbox_bytes: 256 << 20,
             hot_events: 256,
-            hot_unread_events: 4096,
+            hot_unread_events: 8192,
             hot_bytes: 1 << 20,
             completion_unread_bytes: 4 << 20,
             unread_bytes: 64 << 20,

