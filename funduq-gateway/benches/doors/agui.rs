@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::house::{House, input, texts};
-use crate::{Figure, client, p50, rate, reader};
+use crate::{Figure, client, p50, rate};
 
 /// How many events each of the long runs has.
 const LONG: usize = 20_000;
@@ -90,14 +90,13 @@ async fn many_at_once(url: &str) -> f64 {
     rate(seen, began)
 }
 
-/// The events a second of a caller that reads each of them, one run after the other.
+/// The events a second of a caller that reads each of them into its type, one run after the other.
 async fn read_one_at_a_time(url: &str) -> f64 {
-    let client = reader::client();
-    reader::read(&client, url, input(LONG)).await;
+    client::post(url, &input(LONG)).await.read_events().await;
     let began = Instant::now();
     let mut seen = 0;
-    for _ in 0..10 {
-        seen += reader::read(&client, url, input(LONG)).await;
+    for _ in 0..5 {
+        seen += client::post(url, &input(LONG)).await.read_events().await;
     }
     rate(seen, began)
 }

@@ -1,6 +1,9 @@
 //! The client of every measurement: HTTP/1.1 by hand over one connection a request, so that it costs as little as it can
 //! and the same on either side.
 
+use std::hint::black_box;
+
+use funduq_agui::Event;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -90,6 +93,29 @@ impl Answer {
             count += 1;
         }
         count
+    }
+
+    /// Reads the rest of a stream as an AG-UI client does, each event into its type, and counts them. Whoever answers
+    /// here puts whole frames into a chunk, so that a line is never cut by one.
+    pub(crate) async fn read_events(&mut self) -> usize {
+        let mut count = 0;
+        let mut line = Vec::new();
+        loop {
+            let mut rest = &self.buffer[self.at..];
+            while let Some(end) = memchr::memchr(b'\n', rest) {
+                line.extend_from_slice(&rest[..end]);
+                if let Some(event) = line.strip_prefix(b"data: ") {
+                    black_box(serde_json::from_slice::<Event>(event).unwrap());
+                    count += 1;
+                }
+                line.clear();
+                rest = &rest[end + 1..];
+            }
+            line.extend_from_slice(rest);
+            if !self.more().await {
+                return count;
+            }
+        }
     }
 
     /// The rest, of an answer that is no stream.

@@ -15,7 +15,6 @@ mod callers;
 mod client;
 mod house;
 mod listing;
-mod reader;
 
 use std::time::{Duration, Instant};
 
