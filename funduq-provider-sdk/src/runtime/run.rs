@@ -107,6 +107,9 @@ impl Run {
     ///
     /// Dropping the future takes nothing back: what was pushed goes out all the same.
     pub(crate) async fn flush(self: &Arc<Self>) -> Result<(), Closed> {
+        if self.is_under_way()? {
+            return Ok(());
+        }
         loop {
             match self.route() {
                 Route::Detached => {}
@@ -123,6 +126,16 @@ impl Run {
             }
             changed.await;
         }
+    }
+
+    /// Whether the link is about to take what was pushed, and there is room for more: most often so when an agent is
+    /// faster than the link.
+    fn is_under_way(&self) -> Result<bool, Closed> {
+        let state = self.state();
+        if state.outbox.is_over() {
+            return Err(Closed);
+        }
+        Ok(state.listed && state.outbox.within(self.limits))
     }
 
     fn has_room(&self) -> Result<bool, Closed> {
