@@ -17,8 +17,12 @@ use crate::{Figure, client, p50, rate};
 
 /// How many events each of the long runs has.
 const LONG: usize = 20_000;
-/// How many runs are asked for one after the other.
-const TURNS: usize = 300;
+/// How many of them follow each other.
+const RUNS: usize = 5;
+/// How many short runs are asked for one after the other.
+const TURNS: usize = 50;
+/// How often both servers are measured.
+const ROUNDS: usize = 15;
 /// How many at once in the figure of many.
 const AT_ONCE: usize = 16;
 
@@ -48,24 +52,43 @@ async fn direct() -> (String, tokio::task::JoinHandle<()>) {
     (url, tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }))
 }
 
-/// The events a second of one run after the other, and the middle time to a first event.
-async fn one_at_a_time(url: &str) -> (f64, f64) {
-    client::post(url, &input(LONG)).await.events().await;
-    let began = Instant::now();
-    let mut seen = 0;
-    for _ in 0..5 {
-        seen += client::post(url, &input(LONG)).await.events().await;
-    }
-    let events = rate(seen, began);
-    let mut times = Vec::new();
-    for _ in 0..TURNS {
+/// What one server does, all of it within a second.
+struct Round {
+    /// Events a second of one run after the other, to a caller that reads each into its type.
+    read: f64,
+    /// The same to a caller that counts them.
+    unread: f64,
+    /// The same with many runs at once.
+    many: f64,
+    /// The middle time to a first event, in milliseconds.
+    first: f64,
+}
+
+impl Round {
+    async fn of(url: &str) -> Self {
         let began = Instant::now();
-        let mut answer = client::post(url, &input(5)).await;
-        assert!(answer.event().await);
-        times.push(began.elapsed());
-        answer.events().await;
+        let mut seen = 0;
+        for _ in 0..RUNS {
+            seen += client::post(url, &input(LONG)).await.read_events().await;
+        }
+        let read = rate(seen, began);
+        let began = Instant::now();
+        let mut seen = 0;
+        for _ in 0..RUNS {
+            seen += client::post(url, &input(LONG)).await.events().await;
+        }
+        let unread = rate(seen, began);
+        let many = many_at_once(url).await;
+        let mut times = Vec::new();
+        for _ in 0..TURNS {
+            let began = Instant::now();
+            let mut answer = client::post(url, &input(5)).await;
+            assert!(answer.event().await);
+            times.push(began.elapsed());
+            answer.events().await;
+        }
+        Self { read, unread, many, first: p50(times) }
     }
-    (events, p50(times))
 }
 
 /// The events a second of many runs at once.
@@ -74,13 +97,7 @@ async fn many_at_once(url: &str) -> f64 {
     let callers: Vec<_> = (0..AT_ONCE)
         .map(|_| {
             let url = url.to_owned();
-            tokio::spawn(async move {
-                let mut seen = 0;
-                for _ in 0..4 {
-                    seen += client::post(&url, &input(LONG / 4)).await.events().await;
-                }
-                seen
-            })
+            tokio::spawn(async move { client::post(&url, &input(LONG / 4)).await.events().await })
         })
         .collect();
     let mut seen = 0;
@@ -90,41 +107,46 @@ async fn many_at_once(url: &str) -> f64 {
     rate(seen, began)
 }
 
-/// The events a second of a caller that reads each of them into its type, one run after the other.
-async fn read_one_at_a_time(url: &str) -> f64 {
-    client::post(url, &input(LONG)).await.read_events().await;
-    let began = Instant::now();
-    let mut seen = 0;
-    for _ in 0..5 {
-        seen += client::post(url, &input(LONG)).await.read_events().await;
-    }
-    rate(seen, began)
-}
-
+/// The two take turns, and what counts is the middle of each and of their ratios: what else the machine does for a
+/// while then shows in few of them.
 pub(crate) async fn measure() -> Vec<Figure> {
-    let (url, server) = direct().await;
-    let (direct_events, direct_first) = one_at_a_time(&url).await;
-    let direct_many = many_at_once(&url).await;
-    let direct_read = read_one_at_a_time(&url).await;
-    server.abort();
+    let (direct_url, server) = direct().await;
     let house = House::build().await;
     let url = house.agui();
-    let (events, first) = one_at_a_time(&url).await;
-    let many = many_at_once(&url).await;
-    let read = read_one_at_a_time(&url).await;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push((Round::of(&direct_url).await, Round::of(&url).await));
+    }
+    server.abort();
     house.take_down().await;
+    let of = |figure: fn(&Round) -> f64| {
+        let direct = middle(rounds.iter().map(|(direct, _)| figure(direct)));
+        let through = middle(rounds.iter().map(|(_, through)| figure(through)));
+        let ratio = middle(rounds.iter().map(|(direct, through)| figure(through) / figure(direct)));
+        (through, direct, ratio)
+    };
+    let (read, direct_read, read_ratio) = of(|round| round.read);
+    let (unread, direct_unread, unread_ratio) = of(|round| round.unread);
+    let (many, direct_many, many_ratio) = of(|round| round.many);
+    let (first, direct_first, _) = of(|round| round.first);
     vec![
         Figure::new("agui_events_per_second", read),
         Figure::new("agui_events_per_second_direct", direct_read),
-        Figure::new("agui_events_ratio", read / direct_read).at_least(0.6),
-        Figure::new("agui_unread_events_per_second", events),
-        Figure::new("agui_unread_events_per_second_direct", direct_events),
-        Figure::new("agui_unread_events_ratio", events / direct_events),
+        Figure::new("agui_events_ratio", read_ratio).at_least(0.6),
+        Figure::new("agui_unread_events_per_second", unread),
+        Figure::new("agui_unread_events_per_second_direct", direct_unread),
+        Figure::new("agui_unread_events_ratio", unread_ratio),
         Figure::new("agui_unread_events_per_second_16_at_once", many),
         Figure::new("agui_unread_events_per_second_16_at_once_direct", direct_many),
-        Figure::new("agui_unread_events_ratio_16_at_once", many / direct_many),
+        Figure::new("agui_unread_events_ratio_16_at_once", many_ratio),
         Figure::new("agui_first_event_p50_ms", first),
         Figure::new("agui_first_event_p50_ms_direct", direct_first),
         Figure::new("agui_first_event_p50_ms_added", first - direct_first).at_most(1.5),
     ]
+}
+
+fn middle(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
