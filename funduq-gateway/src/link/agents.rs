@@ -20,7 +20,7 @@ use super::serve::{Kind, Link, opened_already};
 const MAX_MESSAGES: usize = 8 << 20;
 
 /// The most events, and the bytes from which on no more of them, are judged together.
-const MAX_EVENTS: usize = 64;
+const MAX_EVENTS: usize = 256;
 const MAX_EVENT_BYTES: usize = 256 << 10;
 
 /// The links of agents.

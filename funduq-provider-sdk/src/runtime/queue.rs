@@ -10,8 +10,17 @@ use tokio::sync::{Notify, oneshot};
 use super::outbox::Next;
 use super::run::Run;
 
-/// The events of one run that go out before another run has its turn.
-const FAIR_SHARE: usize = 64;
+/// What goes out of one run before another has its turn.
+const FAIR_SHARE: Share = Share { events: 256, bytes: 64 << 10 };
+
+/// How much of a run is taken at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    /// The most events.
+    pub(super) events: usize,
+    /// The bytes of events from which on there are no more.
+    pub(super) bytes: usize,
+}
 
 /// One thing for a link to send.
 #[derive(Debug, Clone)]

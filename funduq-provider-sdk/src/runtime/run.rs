@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Inner;
 use super::outbox::{BufferLimits, Closed, Effects, Ends, Next, Outbox};
+use super::queue::Share;
 use super::route::{Direct, Route};
 use crate::served::{InFlight, ServedAgent};
 
@@ -218,12 +219,12 @@ impl Run {
         next
     }
 
-    /// What a queue's reader takes: up to `most` events, and the finish when it is due.
+    /// What a queue's reader takes: events up to its share, and the finish when it is due.
     /// Answers whether more is waiting.
     pub(super) fn take(
         self: &Arc<Self>,
         queue: &Arc<super::queue::Queue>,
-        most: usize,
+        share: Share,
         mut each: impl FnMut(Next),
     ) -> bool {
         let (more, effects) = {
@@ -232,16 +233,19 @@ impl Run {
                 return false;
             }
             let mut effects = Effects::default();
-            let mut taken = 0;
+            let (mut taken, mut bytes) = (0, 0);
             let more = loop {
-                if taken == most {
+                if taken == share.events || bytes >= share.bytes {
                     break state.outbox.next() != Next::Nothing;
                 }
                 taken += 1;
                 let next = state.outbox.next();
                 match &next {
                     Next::Nothing => break false,
-                    Next::Event(number, _) => state.outbox.sent(*number),
+                    Next::Event(number, event) => {
+                        bytes += event.len();
+                        state.outbox.sent(*number);
+                    }
                     Next::Finish => effects = state.outbox.sent_finish(),
                 }
                 each(next);

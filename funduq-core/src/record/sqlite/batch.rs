@@ -20,7 +20,11 @@ pub(super) struct Batch {
 pub(super) fn rows<'a>(events: impl Iterator<Item = &'a RelayedEvent>) -> impl Iterator<Item = Batch> {
     let mut events = events.peekable();
     std::iter::from_fn(move || {
-        let mut row = Batch { count: 1, json: events.next()?.json().to_owned() };
+        let first = events.next()?.json();
+        // A row that others follow into is often a full one.
+        let capacity = if events.peek().is_some() { first.len().max(ROW_BYTES) } else { first.len() };
+        let mut row = Batch { count: 1, json: String::with_capacity(capacity) };
+        row.json.push_str(first);
         while let Some(event) = events.next_if(|event| row.json.len() + event.json().len() < ROW_BYTES) {
             row.json.push(BETWEEN);
             row.json.push_str(event.json());
