@@ -28,7 +28,7 @@ const CHUNK: usize = 64 << 10;
 /// Answers with a stream. The body ends right after the run's terminal event and is never cut: whatever ends it is an
 /// event. Dropping it, as a lost connection does, frees the stream and stops nothing.
 pub(crate) fn answer(stream: AguiStream, place: Place, permit: Permit, keep_alive: Duration) -> Response {
-    let pump = Pump { stream, place, _permit: permit, keep_alive, is_over: false };
+    let pump = Pump { stream, place, _permit: permit, keep_alive, is_over: false, last: 0 };
     events(Body::from_stream(stream::unfold(pump, Pump::next)))
 }
 
@@ -50,6 +50,8 @@ struct Pump {
     _permit: Permit,
     keep_alive: Duration,
     is_over: bool,
+    /// How large the last chunk was: the next is likely to be as large.
+    last: usize,
 }
 
 impl Pump {
@@ -87,7 +89,7 @@ impl Pump {
 
     /// An event and those behind it that need no waiting, each whole.
     fn gather(&mut self, first: &AguiEvent) -> Bytes {
-        let mut buffer = BytesMut::new();
+        let mut buffer = BytesMut::with_capacity(self.last);
         let run = self.stream.run_id().clone();
         frame::write(&mut buffer, &run, first.number, first.event.json());
         while buffer.len() < CHUNK
@@ -95,6 +97,7 @@ impl Pump {
         {
             frame::write(&mut buffer, &run, event.number, event.event.json());
         }
+        self.last = buffer.len().min(CHUNK);
         buffer.freeze()
     }
 
