@@ -18,6 +18,11 @@ mod listing;
 
 use std::time::{Duration, Instant};
 
+/// As in the binary.
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// One figure, and what it is held to.
 struct Figure {
     name: &'static str,

@@ -19,7 +19,7 @@ use super::ending::Ending;
 use super::outgoing::{Next, Outgoing};
 
 /// How long a parting may take.
-const FAREWELL: Duration = Duration::from_secs(5);
+const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a peer that was told to stop sending may pause before it is taken to have stopped.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
