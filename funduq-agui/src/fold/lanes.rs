@@ -73,11 +73,13 @@ impl Lanes {
         self.open.insert(owner, (stream, id));
     }
 
+    /// Whether nothing is streamed in chunks.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Ends what a lane streams.
     pub(super) fn close(&mut self, owner: Option<&str>) {
-        if self.open.is_empty() {
-            return;
-        }
         let owner = owner.map(str::to_owned);
         if let Some((stream, id)) = self.open.remove(&owner) {
             self.holders.remove(&(stream, id));

@@ -103,6 +103,7 @@ impl RunFold {
             | EventType::ToolCallChunk
             | EventType::ReasoningMessageChunk
             | EventType::Unknown => {}
+            _ if self.lanes.is_empty() => {}
             _ => self.lanes.close(event.text("subagentRunId").as_deref()),
         }
     }

@@ -51,15 +51,18 @@ impl<'a> Members<'a> {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&'a str, &'a str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.first[..self.count].iter().chain(&self.rest).copied()
     }
 
     /// The last member of that name: a repeated name means its last value, as in a
     /// stock JSON reader.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
-        let is_named = |key| key == name || (self.escaped && decode(key) == name);
-        self.iter().rfind(|(key, _)| is_named(key)).map(|(_, value)| value)
+        let is_named =
+            |member: &&(&'a str, &'a str)| member.0 == name || (self.escaped && decode(member.0) == name);
+        let last =
+            self.rest.iter().rfind(is_named).or_else(|| self.first[..self.count].iter().rfind(is_named));
+        last.map(|(_, value)| *value)
     }
 
     /// The inside of the string member of that name, still escaped.

@@ -193,7 +193,7 @@ impl EventFrame {
         let fixed = Self::OPENING.len() + Self::NUMBER.len() + Self::EVENT.len() + 23;
         let mut text = String::with_capacity(fixed + run_id.len() + event.len());
         text.push_str(Self::OPENING);
-        if run_id.contains(['"', '\\']) {
+        if run_id.bytes().any(|byte| matches!(byte, b'"' | b'\\')) {
             text.push_str(&serde_json::to_string(run_id).expect("a string always has a JSON form"));
         } else {
             // An id has no control characters, so it stands for itself.

@@ -3,7 +3,7 @@
 //! It lives while anything of the thread is alive. Doors, links, the desk and the writer post to its one inbox; it
 //! judges in the order of arrival.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use funduq_agui::{RelayedEvent, RunFold};
@@ -38,7 +38,7 @@ pub(super) fn start(
         thread,
         agent,
         machine,
-        runs: HashMap::new(),
+        runs: BTreeMap::new(),
         cancels: Vec::new(),
         effects: Vec::new(),
         followups: VecDeque::new(),
@@ -74,7 +74,8 @@ struct Actor {
     thread: ThreadId,
     agent: AgentAddress,
     machine: Thread,
-    runs: HashMap<RunId, Box<RunShell>>,
+    /// A thread has few at once.
+    runs: BTreeMap<RunId, Box<RunShell>>,
     cancels: Vec<(RunId, oneshot::Sender<CancelAnswer>)>,
     effects: Vec<Effect>,
     followups: VecDeque<Message>,

@@ -171,7 +171,8 @@ async fn frames_that_come_all_at_once_are_judged_in_their_order_each_for_itself(
     for answer in [first, second] {
         let answer = events(&answer.await.unwrap().rest().await);
         let at = of(answer[0].1["runId"].as_str().unwrap());
-        let steps = answer.iter().filter(|(_, event)| event["stepName"] == at.to_string()).count();
+        let name = at.to_string();
+        let steps = answer.iter().filter(|(_, event)| event["stepName"] == *name).count();
         assert_eq!((answer.len(), steps), (200, 198));
         let last = &answer[199].1;
         match at {
