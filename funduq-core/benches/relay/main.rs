@@ -1,6 +1,6 @@
 //! How fast core relays: in-process provider to in-process caller, SQLite file, durable. Prints a table, or with `--json`
 //! one object for `cargo xtask bench`. Every figure stands beside its ceiling of the same run: bare SQLite appends of the
-//! same rows in the same group sizes.
+//! same events, a row each, in the same group sizes.
 
 #![expect(
     clippy::unwrap_used,
@@ -172,7 +172,8 @@ async fn drive(world: &Arc<World>, at_once: usize, runs: usize) -> (u64, Duratio
     (seen.load(Ordering::Relaxed), began.elapsed())
 }
 
-/// Appends rows of the same size in the same group sizes with nothing around it; rows a second.
+/// Appends rows of the same size in the same group sizes with nothing around it; rows a second. The record puts what a
+/// commit has of one run into one row.
 fn ceiling(world: &World, groups: &[u32]) -> f64 {
     let mut db = rusqlite::Connection::open(world.folder.path().join("ceiling.sqlite")).unwrap();
     db.pragma_update(None, "journal_mode", "WAL").unwrap();
