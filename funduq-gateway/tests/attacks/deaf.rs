@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::measure::{LOOK_AGAIN, falls_to, figure, memory_of, until_figure_is};
+use crate::measure::{LOOK_AGAIN, Page, falls_to, memory_of};
 use crate::support::{SOON, Serving, end, input, post, request};
 
 /// What the run says: so many events of a MiB.
@@ -21,7 +21,7 @@ const KEPT: u64 = 12;
 async fn a_reader_that_never_reads_costs_little_is_let_go_and_its_run_ends() {
     let folder = tempfile::tempdir().unwrap();
     // Long enough for the run to say everything while nothing of it is read.
-    let mut gateway = Serving::start(folder.path(), &["--demo", "--write-timeout", "6s"]).await;
+    let mut gateway = Serving::start(folder.path(), &["--demo", "--write-timeout", "15s"]).await;
     let process = gateway.child.id().unwrap();
     let [url, echo] = ["url", "aguiUrl"].map(|name| gateway.ready[name].as_str().unwrap().to_owned());
     let identity = ProviderIdentity::generate();
@@ -33,6 +33,7 @@ async fn a_reader_that_never_reads_costs_little_is_let_go_and_its_run_ends() {
         }
         Ok(())
     });
+    let page = Page::of(&url);
     let mut link = ws::connect(&url, identity)
         .pin(gateway.ready["funduqKey"].as_str().unwrap().parse().unwrap())
         .agent(ServedAgent::new("loud", loud).unwrap())
@@ -55,20 +56,20 @@ async fn a_reader_that_never_reads_costs_little_is_let_go_and_its_run_ends() {
     // The run goes on to its end, as for any caller that went away.
     let completed = "funduq_runs_ended_total{outcome=\"completed\",reason=\"\"}";
     let (until, mut most) = (Instant::now() + SOON, before);
-    while figure(&url, completed).await < 3 {
+    while page.figure(completed).await < 3 {
         most = most.max(memory_of(process));
         assert!(Instant::now() < until, "the run does not end");
         sleep(LOOK_AGAIN).await;
     }
     most = most.max(memory_of(process));
-    assert!(figure(&url, "funduq_event_bytes_total").await > (2 * EVENTS) << 20);
-    assert_eq!(figure(&url, "funduq_streams").await, 1, "nothing was read, and nobody was let go so far");
+    assert!(page.figure("funduq_event_bytes_total").await > (2 * EVENTS) << 20);
+    assert_eq!(page.figure("funduq_streams").await, 1, "nothing was read, and nobody was let go so far");
     assert!(most < before + MOST, "{before} MiB before, {most} MiB while nobody read");
     served().await;
 
     // The connection is closed under the one that takes nothing; what the system had taken may still be read.
-    until_figure_is(&url, "funduq_streams", 0).await;
-    until_figure_is(&url, "funduq_connections", 1).await;
+    page.until_figure_is("funduq_streams", 0).await;
+    page.until_figure_is("funduq_connections", 1).await;
     let mut rest = Vec::new();
     let ended = timeout(SOON, deaf.read_to_end(&mut rest)).await.expect("the connection ends");
     assert!(ended.is_err() || rest.len() < EVENTS << 19, "{} bytes", rest.len());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{SOON, client};
+use crate::support::{SOON, clients};
 
 /// How long it is between two looks.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -55,22 +55,36 @@ pub(crate) async fn falls_to<T: PartialOrd + std::fmt::Display>(
     }
 }
 
-/// What a gateway's page of metrics says of a figure.
-pub(crate) async fn figure(url: &str, name: &str) -> usize {
-    let page = client().get(format!("{url}/metrics")).send().await.unwrap().text().await.unwrap();
-    let said = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    said.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+/// A gateway's page of metrics, and the one connection over which it is asked for again and again: a new one for each look
+/// would be counted too, for as long as the last one is on its way out.
+pub(crate) struct Page {
+    url: String,
+    client: reqwest::Client,
 }
 
-/// Looks again and again until it says so much.
-pub(crate) async fn until_figure_is(url: &str, name: &str, wanted: usize) {
-    let until = Instant::now() + SOON;
-    loop {
-        let now = figure(url, name).await;
-        if now == wanted {
-            return;
+impl Page {
+    pub(crate) fn of(url: &str) -> Self {
+        let client = clients().pool_max_idle_per_host(1).pool_idle_timeout(None).build().unwrap();
+        Self { url: format!("{url}/metrics"), client }
+    }
+
+    /// What it says of a figure.
+    pub(crate) async fn figure(&self, name: &str) -> usize {
+        let page = self.client.get(&self.url).send().await.unwrap().text().await.unwrap();
+        let said = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        said.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+    }
+
+    /// Looks again and again until it says so much.
+    pub(crate) async fn until_figure_is(&self, name: &str, wanted: usize) {
+        let until = Instant::now() + SOON;
+        loop {
+            let now = self.figure(name).await;
+            if now == wanted {
+                return;
+            }
+            assert!(Instant::now() < until, "{name} is {now}, and {wanted} is waited for");
+            sleep(LOOK_AGAIN).await;
         }
-        assert!(Instant::now() < until, "{name} is {now}, and {wanted} is waited for");
-        sleep(LOOK_AGAIN).await;
     }
 }

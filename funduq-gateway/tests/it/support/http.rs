@@ -12,12 +12,17 @@ use super::SOON;
 
 /// A client that speaks to nobody but whom it is told.
 pub(crate) fn client() -> reqwest::Client {
+    clients().build().unwrap()
+}
+
+/// Makes clients of this crate's tests.
+pub(crate) fn clients() -> reqwest::ClientBuilder {
     static TLS: LazyLock<()> = LazyLock::new(|| {
         // Another test may have been first.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     LazyLock::force(&TLS);
-    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap()
+    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60))
 }
 
 /// An answer as its bytes come.

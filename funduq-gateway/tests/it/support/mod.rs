@@ -15,13 +15,13 @@ use funduq_gateway::{Config, Durability, Gateway};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-pub(crate) use http::{Raw, client, events, request};
+pub(crate) use http::{Raw, client, clients, events, request};
 pub(crate) use process::{Serving, end, funduq};
 pub(crate) use provider::{Closed, Provider, finished, started, ticket};
 pub(crate) use signer::{Fields, Heard, get_as, now, post, post_as, signed, signed_at};
 
 /// How long a test waits for what has to come.
-pub(crate) const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
 
 /// A gateway on a port and a folder of its own.
 pub(crate) struct TestGateway {
