@@ -58,7 +58,15 @@ pub enum DataDirError {
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        // A process that is just being started has the descriptor too, until it becomes its own program; closing this one
+        // would leave the folder to it. What cannot be unlocked is when it is closed.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl DataDir {
@@ -71,7 +79,7 @@ impl DataDir {
         options.create(true).write(true).truncate(false);
         let lock = options.open(&lock_path).map_err(locking)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.into(), _lock: lock }),
+            Ok(()) => Ok(Self { path: path.into(), lock }),
             Err(TryLockError::WouldBlock) => Err(DataDirError::InUse { path: path.into() }),
             Err(TryLockError::Error(source)) => Err(locking(source)),
         }
