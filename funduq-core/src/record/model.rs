@@ -205,6 +205,15 @@ pub struct Run {
     pub updated_at: i64,
 }
 
+impl Run {
+    /// Whether the request went through the hands of this key: whether it signed a hop of the chain. An agent that hands
+    /// its run on is no party of the thread that this opens, and is who asked.
+    pub fn went_through(&self, key: PublicKey) -> bool {
+        let verified = self.chain.as_ref().and_then(|chain| chain.verify().ok());
+        verified.is_some_and(|chain| chain.hops().iter().any(|hop| hop.key == key))
+    }
+}
+
 /// Everything that funduq writes into a run's record, under the one metadata key `funduq`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -46,14 +46,16 @@ pub(crate) fn is_there(app: &App, thread: &Thread, reader: Option<PublicKey>) ->
     }
 }
 
-/// A run that is there for this reader.
+/// A run that is there for this reader: on a thread that is, or one that was asked for through its hands.
 pub(crate) async fn run(app: &App, id: &RunId, reader: Option<PublicKey>) -> Result<Option<Run>, StoreError> {
     let Some(run) = app.funduq.run(id).await? else { return Ok(None) };
     match app.config.reads {
         Reads::Open => Ok(Some(run)),
         Reads::Parties => {
             let thread = app.funduq.thread(&run.thread_id).await?;
-            Ok(thread.is_some_and(|thread| thread.is_open_to(reader)).then_some(run))
+            let there = thread.is_some_and(|thread| thread.is_open_to(reader))
+                || reader.is_some_and(|reader| run.went_through(reader));
+            Ok(there.then_some(run))
         }
     }
 }

@@ -171,12 +171,14 @@ async fn a_gateway_that_takes_nobody_without_a_key_says_so_at_every_callers_door
     desk.gateway.stop().await;
 }
 
+/// The thread and the run that a stream is of.
+fn ids(body: &str) -> (String, String) {
+    let first = crate::support::events(body).remove(0).1;
+    (first["threadId"].as_str().unwrap().to_owned(), first["runId"].as_str().unwrap().to_owned())
+}
+
 /// A bound thread, an open one, and their runs.
 async fn conversations(desk: &Desk) -> [(String, String); 2] {
-    let ids = |body: &str| {
-        let first = crate::support::events(body).remove(0).1;
-        (first["threadId"].as_str().unwrap().to_owned(), first["runId"].as_str().unwrap().to_owned())
-    };
     let bound = chained("new", "hello", &ActorChain::start(&desk.caller), json!({}));
     let bound = post_as(&desk.caller, &desk.url, &bound).await;
     let open = post(&desk.url, &input("hello").to_string(), &Vec::new()).await;
@@ -231,6 +233,37 @@ async fn where_reads_are_the_parties_a_bound_thread_is_there_for_nobody_else() {
     assert_eq!(get_as(None, &format!("{a2a}/tasks/{}", bound.1)).await.status, 404);
     assert_eq!(get_as(None, &format!("{a2a}/tasks/{}", open.1)).await.status, 200);
     assert_eq!(get_as(Some(&desk.caller), &format!("{a2a}/tasks/{}", bound.1)).await.status, 200);
+    desk.gateway.stop().await;
+}
+
+#[tokio::test]
+async fn where_reads_are_the_parties_a_run_is_there_for_those_whose_hands_it_went_through() {
+    let desk = Desk::new(|config| config.reads = "parties".parse().unwrap()).await;
+    let (gateway, delegate) = (&desk.gateway, Identity::generate());
+    let chain = ActorChain::start(&desk.caller).extend(&delegate).unwrap();
+    let asked = post_as(&delegate, &desk.url, &chained("new", "hello", &chain, json!({}))).await;
+    let (thread, run) = ids(&asked.body);
+    let echo = gateway.demo_agent().unwrap();
+    let task = format!("{}/a2a/{}/{}/tasks/{run}", gateway.url(), echo.provider, echo.name);
+    let urls = [
+        gateway.url_of(&format!("/runs/{run}")),
+        gateway.url_of(&format!("/runs/{run}/events")),
+        format!("{}/runs/{run}", desk.url),
+        task,
+    ];
+    for (reader, status) in [(&delegate, 200), (&desk.caller, 200), (&Identity::generate(), 404)] {
+        for url in &urls {
+            assert_eq!(get_as(Some(reader), url).await.status, status, "{url}");
+        }
+    }
+    // The thread is its parties', and so is what else is asked on it.
+    let messages = gateway.url_of(&format!("/threads/{thread}/messages"));
+    assert_eq!(get_as(Some(&delegate), &messages).await.status, 404);
+    let own = ActorChain::start(&desk.caller);
+    let next = post_as(&desk.caller, &desk.url, &chained(&thread, "hello", &own, json!({}))).await;
+    let next = gateway.url_of(&format!("/runs/{}", ids(&next.body).1));
+    assert_eq!(get_as(Some(&delegate), &next).await.status, 404);
+    assert_eq!(get_as(Some(&desk.caller), &next).await.status, 200);
     desk.gateway.stop().await;
 }
 
