@@ -24,7 +24,7 @@
 //! Two leniencies end there. A request may have nulls for members that are optional, as
 //! clients before 1.0 send them; they are taken as absent. And strings with half a
 //! surrogate pair, or numbers too large for any reader, are carried wherever nothing here
-//! has to read them.
+//! has to read them; decoded into a type, half a pair reads as U+FFFD.
 //!
 //! # Example
 //!

@@ -1,8 +1,8 @@
 //! Run inputs: taken by the tolerant reading, kept member by member, refused with the place.
 
 use funduq_agui::{
-    ForwardedProps, MAX_DEPTH, MAX_INPUT_BYTES, Problem, RelayedInput, RelayedMessage, RelayedResume,
-    ResumeStatus, Role, RunAgentInput,
+    Event, ForwardedProps, MAX_DEPTH, MAX_INPUT_BYTES, Message, Problem, RelayedEvent, RelayedInput,
+    RelayedMessage, RelayedResume, ResumeStatus, Role, RunAgentInput,
 };
 
 #[track_caller]
@@ -215,4 +215,34 @@ fn an_input_reads_as_the_typed_one_and_back() {
     assert_eq!(typed.messages.len(), 1);
     assert_eq!(typed.resume.as_ref().unwrap()[0].status, ResumeStatus::Resolved);
     assert_eq!(RelayedInput::from(&typed), input);
+}
+
+#[test]
+fn half_a_surrogate_pair_in_a_text_reads_typed_as_the_replacement_character() {
+    let json = r#"{"threadId":"t","runId":"r","state":{"a":"\uD83D"},"messages":[{"id":"a","role":"assistant","content":"cut \ud83d"},{"id":"u","role":"user","content":"\ud83d\ude00 \\ud83d","\uDE00":1}],"context":[{"description":"d","value":"\ude00"}],"forwardedProps":{"k":"\ude00"},"future":"\ud83d"}"#;
+    let input = taken(json);
+    let typed = RunAgentInput::try_from(&input).unwrap();
+    let texts: Vec<_> = typed
+        .messages
+        .iter()
+        .map(|message| match message {
+            Message::Assistant(said) => said.content.clone().unwrap(),
+            Message::User(said) => said.content.text().into_owned(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(texts, ["cut \u{fffd}", r"😀 \ud83d"]);
+    assert_eq!(typed.context.as_ref().unwrap()[0].value, "\u{fffd}");
+    assert_eq!(typed.state.as_ref().unwrap().get(), r#"{"a":"\uD83D"}"#, "open JSON is as it came");
+    assert_eq!(typed.forwarded_props.as_ref().unwrap().get(), r#"{"k":"\ude00"}"#);
+    assert_eq!(typed.extra.get("future").unwrap().get(), r#""\ud83d""#);
+    assert_eq!(input.messages[0].json(), r#"{"id":"a","role":"assistant","content":"cut \ud83d"}"#);
+
+    let message = Message::try_from(&input.messages[0]).unwrap();
+    assert!(matches!(message, Message::Assistant(said) if said.content.as_deref() == Some("cut \u{fffd}")));
+    let event =
+        RelayedEvent::parse(r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"\ud83d"}"#).unwrap();
+    assert!(
+        matches!(Event::try_from(&event), Ok(Event::TextMessageContent(said)) if said.delta == "\u{fffd}")
+    );
 }

@@ -6,7 +6,7 @@ mod text;
 use std::borrow::Cow;
 
 pub(crate) use scan::{Key, Scanner, Syntax};
-pub(crate) use text::{decode, encode, is_lossless};
+pub(crate) use text::{decode, encode, is_lossless, mended, read};
 
 /// The most levels of objects and arrays that may be open inside one another,
 /// the outermost counted. One more is refused, in events and in run inputs.

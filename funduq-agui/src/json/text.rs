@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::de::DeserializeOwned;
+
 /// What an escaped text (the inside of a checked JSON string) says.
 ///
 /// A surrogate escape without its other half is no Unicode character: it reads
@@ -35,6 +37,38 @@ pub(crate) fn is_lossless(escaped: &str) -> bool {
         rest = after;
     }
     true
+}
+
+/// Decodes a checked JSON text. A surrogate escape without its other half reads as
+/// U+FFFD, as in [`decode`]: such a string is carried, and no reader should fail for it.
+///
+/// # Errors
+/// When the value is not what `T` reads.
+pub(crate) fn read<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
+    serde_json::from_str(json).or_else(|error| serde_json::from_str(&mended(json).ok_or(error)?))
+}
+
+/// A checked JSON text with every surrogate escape without its other half replaced by that of
+/// U+FFFD, which is just as long; `None` when it has none.
+pub(crate) fn mended(json: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut rest, mut copied) = (json, 0);
+    // Outside its strings, JSON has no backslash.
+    while let Some(at) = rest.find('\\') {
+        let start = json.len() - rest.len() + at;
+        let (character, after) = unescape(&rest[at..]);
+        if character.is_none() {
+            out.push_str(&json[copied..start]);
+            out.push_str("\\ufffd");
+            copied = json.len() - after.len();
+        }
+        rest = after;
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.push_str(&json[copied..]);
+    Some(out)
 }
 
 /// A text as a JSON string, quotes included.
@@ -103,6 +137,35 @@ mod tests {
             assert_eq!(decode(escaped), said);
             assert!(!is_lossless(escaped));
         }
+    }
+
+    #[test]
+    fn only_half_pairs_are_mended_wherever_they_stand() {
+        for whole in
+            [r#"{"a":"\ud83d\ude00"}"#, r#"["\uD83D\uDE00é"]"#, r#""\\ud83d \\\\ude00""#, r#"{"\"":1e400}"#]
+        {
+            assert_eq!(mended(whole), None, "{whole}");
+        }
+        for (cut, whole) in [
+            (r#"["cut \ud83d","\uDE00 off"]"#, r#"["cut \ufffd","\ufffd off"]"#),
+            (r#"{"\uD83D":"\\\ud83d"}"#, r#"{"\ufffd":"\\\ufffd"}"#),
+            (r#""\uDE00\uD83D\uDE00\ud83d""#, r#""\ufffd\uD83D\uDE00\ufffd""#),
+            (r#"["\ud83d","\ude00"]"#, r#"["\ufffd","\ufffd"]"#),
+            (r#""\ud83d\\ude00""#, r#""\ufffd\\ude00""#),
+        ] {
+            assert_eq!(mended(cut).as_deref(), Some(whole));
+        }
+    }
+
+    #[test]
+    fn a_half_pair_is_read_and_another_fault_is_told() {
+        let said = |json| read::<Vec<String>>(json).map_err(|error| error.to_string());
+        assert_eq!(said(r#"["a\ud83d","\\ud83d"]"#), Ok(vec!["a\u{fffd}".to_owned(), r"\ud83d".to_owned()]));
+        assert_eq!(
+            said(r#"["a",7]"#).unwrap_err(),
+            "invalid type: integer `7`, expected a string at line 1 column 6"
+        );
+        assert!(said(r#"["\ud83d",7]"#).unwrap_err().starts_with("invalid type: integer `7`"));
     }
 
     #[test]

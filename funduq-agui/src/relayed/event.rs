@@ -232,10 +232,10 @@ impl From<Event> for RelayedEvent {
 impl TryFrom<&RelayedEvent> for Event {
     type Error = serde_json::Error;
 
-    /// Decodes into the typed event. Fails for what only bytes can carry: half a
-    /// surrogate pair in a declared string, or nesting at the depth limit.
+    /// Decodes into the typed event. Half a surrogate pair in a declared string, which only
+    /// bytes can carry, reads as U+FFFD. Fails for nesting at the depth limit.
     fn try_from(event: &RelayedEvent) -> Result<Self, Self::Error> {
-        serde_json::from_str(event.json())
+        json::read(event.json())
     }
 }
 

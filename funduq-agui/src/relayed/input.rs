@@ -11,11 +11,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::legacy::without_nulls;
 use super::message::RelayedMessage;
 use super::resume::RelayedResume;
-use crate::RawObject;
 use crate::check::{self, Flaw, Problem};
 use crate::input::RunAgentInput;
 use crate::json::{self, Members};
 use crate::wire::Wire;
+use crate::{Json, RawObject};
 
 /// The most bytes of one run input as its client sends it: 16 MiB. A client sends its whole history each time.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
@@ -256,10 +256,20 @@ impl JsonSchema for RelayedInput {
 impl TryFrom<&RelayedInput> for RunAgentInput {
     type Error = serde_json::Error;
 
-    /// Decodes into the typed input. Fails for what only bytes can carry: half a
-    /// surrogate pair in a declared string, or nesting at the depth limit.
+    /// Decodes into the typed input. Half a surrogate pair in a declared string, which only
+    /// bytes can carry, reads as U+FFFD; the members that are open JSON keep theirs. Fails
+    /// for nesting at the depth limit.
     fn try_from(input: &RelayedInput) -> Result<Self, Self::Error> {
-        serde_json::from_str(&input.to_json())
+        let json = input.to_json();
+        let mended = match serde_json::from_str(&json) {
+            Ok(typed) => return Ok(typed),
+            Err(error) => json::mended(&json).ok_or(error)?,
+        };
+        let mut typed: Self = serde_json::from_str(&mended)?;
+        typed.state = input.state.clone().map(Json::from);
+        typed.forwarded_props = input.forwarded_props.as_ref().map(encode).map(Json::from);
+        typed.extra.clone_from(&input.extra);
+        Ok(typed)
     }
 }
 

@@ -127,10 +127,10 @@ impl From<Message> for RelayedMessage {
 impl TryFrom<&RelayedMessage> for Message {
     type Error = serde_json::Error;
 
-    /// Decodes into the typed message. Fails for what only bytes can carry: half a
-    /// surrogate pair in a declared string, or nesting at the depth limit.
+    /// Decodes into the typed message. Half a surrogate pair in a declared string, which only
+    /// bytes can carry, reads as U+FFFD. Fails for nesting at the depth limit.
     fn try_from(message: &RelayedMessage) -> Result<Self, Self::Error> {
-        serde_json::from_str(message.json())
+        json::read(message.json())
     }
 }
 
