@@ -44,7 +44,8 @@ fn format(workspace: &Workspace) -> Result<()> {
 }
 
 fn clippy(workspace: &Workspace) -> Result<()> {
-    let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let arguments =
+        ["clippy", "--locked", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
     shell::run(workspace.cargo().args(arguments))
 }
 

@@ -49,9 +49,18 @@ impl Workspace {
     /// Builds the executables that the stock clients and the README meet, and says where cargo put the named one. All are
     /// built at once, with an example among them and so with the features of `cargo test --workspace`: nothing is compiled twice.
     pub(crate) fn build(&self, name: &str) -> Result<PathBuf> {
+        let targets = ["--bin", "funduq", "--example", "echo", "--example", "kyok_parties"];
+        self.executable(name, "funduq-provider-sdk/ws", &targets)
+    }
+
+    /// Builds the example that has a feature of its own, and says where cargo put it.
+    pub(crate) fn build_delegate(&self) -> Result<PathBuf> {
+        self.executable("delegate", "funduq-provider-sdk/delegate-example", &["--example", "delegate"])
+    }
+
+    fn executable(&self, name: &str, features: &str, targets: &[&str]) -> Result<PathBuf> {
         let mut command = self.cargo();
-        command.args(["build", "--locked", "--workspace", "--features", "funduq-provider-sdk/ws"]);
-        command.args(["--bin", "funduq", "--example", "echo", "--example", "kyok_parties"]);
+        command.args(["build", "--locked", "--workspace", "--features", features]).args(targets);
         command.args(["--message-format", "json-render-diagnostics"]);
         crate::shell::announce(&command);
         let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cargo build")?;

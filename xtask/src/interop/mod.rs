@@ -25,6 +25,7 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let suites = suite::select(workspace, names)?;
     let funduq = workspace.build("funduq")?;
     let (leaver, lending) = (workspace.build("echo")?, workspace.build("kyok_parties")?);
+    let delegate = workspace.build_delegate()?;
     for suite in &suites {
         suite.prepare()?;
     }
@@ -34,8 +35,11 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<()> {
     let gateway = Gateway::start(&funduq, scratch.path(), &log)?;
     let absent = absent::register_and_leave(&leaver, scratch.path(), gateway.ready())?;
     let parties = Parties::start(&lending, scratch.path(), gateway.ready())?;
-    let environment =
-        Environment::of(workspace, gateway.ready(), &absent, &parties).with_programs(&funduq, &leaver);
+    let environment = Environment::of(workspace, gateway.ready(), &absent, &parties).with_programs([
+        ("FUNDUQ_BINARY", &funduq),
+        ("FUNDUQ_ECHO", &leaver),
+        ("FUNDUQ_DELEGATE", &delegate),
+    ]);
 
     let mut failures = Vec::new();
     for suite in &suites {

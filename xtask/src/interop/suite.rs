@@ -112,10 +112,9 @@ impl Environment {
         ])
     }
 
-    /// Where the binary `funduq` and the example `echo` are, for a suite that runs its own.
-    pub(crate) fn with_programs(mut self, funduq: &Path, echo: &Path) -> Self {
-        self.0.push(("FUNDUQ_BINARY", funduq.display().to_string()));
-        self.0.push(("FUNDUQ_ECHO", echo.display().to_string()));
+    /// Where programs are, for a suite that runs its own.
+    pub(crate) fn with_programs(mut self, programs: [(&'static str, &Path); 3]) -> Self {
+        self.0.extend(programs.map(|(name, path)| (name, path.display().to_string())));
         self
     }
 
