@@ -74,7 +74,7 @@ pub enum DoorError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The ask was answered by somebody else just now.
+    /// The ask of the A2A task was answered by somebody else just now.
     #[error("the ask of task {0} was answered by another message just now")]
     AlreadyAnswered(RunId),
     /// The run has a live stream already; funduq serves one (A2A §3.5.2).

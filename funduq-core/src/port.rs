@@ -15,9 +15,12 @@ use crate::dispatch::{Letter, weight};
 use crate::funduq::Funduq;
 use crate::funduq::unavailable;
 use crate::links::News;
+use crate::record::Store;
 
 /// The most messages of a thread's history that one request may ask for.
 const MAX_HISTORY: u32 = 10_000;
+/// The most bytes of it: what fits into a frame of a link beside anything else.
+const MAX_HISTORY_BYTES: usize = 8 << 20;
 /// The longest reason of a refusal that is kept, in bytes.
 const MAX_REASON: usize = 4096;
 
@@ -100,7 +103,8 @@ impl FunduqPort for Funduq {
         let live = self.dispatch().live(run_id).filter(|live| live.agent.provider == key);
         let thread = live.ok_or_else(|| PortError::NotHeld(run_id.clone()))?.log.thread.clone();
         let limit = limit.min(MAX_HISTORY) as usize;
-        let latest = self.dispatch().record.read(move |store| store.latest_messages(&thread, limit)).await;
+        let read = move |store: &dyn Store| store.latest_messages(&thread, limit, MAX_HISTORY_BYTES);
+        let latest = self.dispatch().record.read(read).await;
         Ok(latest.map_err(unavailable)?.into_iter().map(|stored| stored.message).collect())
     }
 

@@ -91,7 +91,8 @@ pub trait FunduqPort: Send + Sync + 'static {
     /// [`PortError::UnknownAgent`], or [`PortError::AgentInUse`].
     async fn delete(&self, link: LinkId, name: &AgentName) -> Result<(), PortError>;
 
-    /// The newest messages, at most `limit`, oldest first, of the thread of a run that this key holds.
+    /// The newest messages, oldest first, of the thread of a run that this key holds: at most `limit`, and as many as
+    /// funduq sends at once (8 MiB).
     ///
     /// # Errors
     /// [`PortError::NotHeld`].

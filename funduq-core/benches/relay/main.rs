@@ -17,7 +17,7 @@ use funduq_agui::{RelayedEvent, RelayedInput};
 use funduq_contract::{AgentAddress, AgentName, FunduqPort, Identity, PublicKey, RunId, ThreadId};
 use funduq_core::{
     AgentRecord, AguiStream, CoreSettings, Durability, Funduq, Run, SqliteStore, Store, StoreError, Thread,
-    ThreadMessage, Write,
+    ThreadMessage, WaitingRun, Write,
 };
 use funduq_provider_sdk::{Capacity, InProcessLink, Runtime, ServedAgent, agent_fn};
 
@@ -61,7 +61,7 @@ impl Store for Counting {
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError> {
         self.inner.lineage(root)
     }
-    fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
+    fn waiting(&self, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError> {
         self.inner.waiting(thread)
     }
     fn messages(
@@ -72,8 +72,13 @@ impl Store for Counting {
     ) -> Result<Vec<ThreadMessage>, StoreError> {
         self.inner.messages(thread, after, limit)
     }
-    fn latest_messages(&self, thread: &ThreadId, limit: usize) -> Result<Vec<ThreadMessage>, StoreError> {
-        self.inner.latest_messages(thread, limit)
+    fn latest_messages(
+        &self,
+        thread: &ThreadId,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<ThreadMessage>, StoreError> {
+        self.inner.latest_messages(thread, limit, bytes)
     }
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError> {
         self.inner.events(run, after, limit)

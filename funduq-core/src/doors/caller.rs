@@ -16,7 +16,7 @@ pub(crate) fn take_bag(place: &str, bag: &mut RawObject) -> Result<CallerBag, Do
 }
 
 /// Who is calling.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Caller {
     /// Whom the transport authenticated.
     pub(crate) presenter: Option<PublicKey>,

@@ -21,7 +21,7 @@ pub(crate) struct DoorContext {
 }
 
 /// A run as its door understood it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) agent: AgentAddress,
     /// What the agent gets; its ids are replaced by funduq's own.

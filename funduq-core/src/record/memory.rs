@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
 
-use super::model::{AgentRecord, Run, RunStatus, Thread, ThreadMessage};
-use super::store::{Conflict, OpenRun, Register, Settle, Store, StoreError, Write};
+use super::model::{AgentRecord, Run, RunStatus, Thread, ThreadMessage, WaitingRun};
+use super::store::{Conflict, OpenRun, Register, Settle, Store, StoreError, Write, page_of};
 
 /// A [`Store`] in memory. It forgets everything when dropped; a clone of the `Arc` that holds it
 /// survives a restart of core, as a file would.
@@ -248,7 +248,8 @@ impl Store for MemoryStore {
     fn runs(&self, thread: &ThreadId, skip: usize, limit: usize) -> Result<Vec<Run>, StoreError> {
         let state = self.lock();
         let runs = state.threads.get(thread).map(|stored| stored.runs.as_slice()).unwrap_or_default();
-        Ok(runs.iter().skip(skip).take(limit).map(|id| state.runs[id].run.clone()).collect())
+        let runs = runs.iter().skip(skip).map(|id| state.runs[id].run.clone());
+        Ok(page_of(runs, limit, |run| run.input.to_json().len()))
     }
 
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError> {
@@ -263,7 +264,7 @@ impl Store for MemoryStore {
         Ok(lineage)
     }
 
-    fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
+    fn waiting(&self, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError> {
         let state = self.lock();
         let runs = state.threads.get(thread).map(|stored| stored.runs.as_slice()).unwrap_or_default();
         let waiting = runs.iter().rev().map(|id| &state.runs[id]).filter(|stored| {
@@ -271,7 +272,9 @@ impl Store for MemoryStore {
                 && stored.answered_by.is_none()
                 && !stored.run.metadata.has_no_asks()
         });
-        Ok(waiting.map(|stored| stored.run.clone()).collect())
+        Ok(waiting
+            .map(|stored| WaitingRun { id: stored.run.id.clone(), asks: stored.run.metadata.asks() })
+            .collect())
     }
 
     fn messages(
@@ -283,13 +286,24 @@ impl Store for MemoryStore {
         let state = self.lock();
         let messages = state.threads.get(thread).map(|stored| stored.messages.as_slice()).unwrap_or_default();
         let skip = usize::try_from(after).unwrap_or(usize::MAX);
-        Ok(messages.iter().skip(skip).take(limit).cloned().collect())
+        Ok(page_of(messages.iter().skip(skip).cloned(), limit, |stored| stored.message.json().len()))
     }
 
-    fn latest_messages(&self, thread: &ThreadId, limit: usize) -> Result<Vec<ThreadMessage>, StoreError> {
+    fn latest_messages(
+        &self,
+        thread: &ThreadId,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<ThreadMessage>, StoreError> {
         let state = self.lock();
         let messages = state.threads.get(thread).map(|stored| stored.messages.as_slice()).unwrap_or_default();
-        Ok(messages[messages.len().saturating_sub(limit)..].to_vec())
+        let mut read = 0;
+        let latest = messages.iter().rev().take(limit).take_while(|stored| {
+            read += stored.message.json().len();
+            read <= bytes
+        });
+        let latest = latest.count();
+        Ok(messages[messages.len() - latest..].to_vec())
     }
 
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError> {

@@ -17,11 +17,12 @@ mod writer;
 pub(crate) use live::Record;
 pub use memory::MemoryStore;
 pub use model::{
-    AgentRecord, FailureReason, PendingCall, Run, RunMetadata, RunStatus, Thread, ThreadMessage,
+    AgentRecord, Asks, FailureReason, PendingCall, Run, RunMetadata, RunStatus, Thread, ThreadMessage,
+    WaitingRun,
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Inspection, Pruned, RecordFile, SqliteStore};
-pub use store::{Conflict, OpenRun, OpenThread, Register, Settle, Store, StoreError, Write};
+pub use store::{Conflict, OpenRun, OpenThread, PAGE_BYTES, Register, Settle, Store, StoreError, Write};
 pub(crate) use stream::{Keep, RunEnd, RunLog};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
 pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};

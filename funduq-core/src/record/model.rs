@@ -241,19 +241,46 @@ pub struct RunMetadata {
 impl RunMetadata {
     /// The ids of the asks that the run left open: interrupts, then tool calls.
     pub fn ask_ids(&self) -> Vec<String> {
+        let Asks { mut interrupts, tool_calls } = self.asks();
+        interrupts.extend(tool_calls);
+        interrupts
+    }
+
+    /// The ids of the asks that the run left open.
+    pub fn asks(&self) -> Asks {
         #[derive(Deserialize)]
         struct Id {
             id: String,
         }
-        let interrupts =
-            self.interrupts.iter().filter_map(|raw| serde_json::from_str::<Id>(raw.get()).ok().map(|i| i.id));
-        interrupts.chain(self.pending_tool_calls.iter().map(|call| call.id.clone())).collect()
+        let id = |raw: &RawValue| serde_json::from_str::<Id>(raw.get()).ok().map(|interrupt| interrupt.id);
+        Asks {
+            interrupts: self.interrupts.iter().filter_map(|raw| id(raw)).collect(),
+            tool_calls: self.pending_tool_calls.iter().map(|call| call.id.clone()).collect(),
+        }
     }
 
     /// Whether the run left nothing open.
     pub fn has_no_asks(&self) -> bool {
         self.interrupts.is_empty() && self.pending_tool_calls.is_empty()
     }
+}
+
+/// The ids of what a run left open (AG-UI 1.0).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// Interrupts, which a resume answers.
+    pub interrupts: Vec<String>,
+    /// Tool calls, which tool messages answer too.
+    pub tool_calls: Vec<String>,
+}
+
+/// A run that ended with asks open and that no run answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingRun {
+    /// The run.
+    pub id: RunId,
+    /// What it waits for.
+    pub asks: Asks,
 }
 
 /// A tool call that a run left for its caller to answer.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{AgentAddress, AgentName, LlmRegistration, PublicKey, Registration, RunId, ThreadId};
 
-use super::model::{AgentRecord, Run, RunMetadata, RunStatus, Thread, ThreadMessage};
+use super::model::{AgentRecord, Run, RunMetadata, RunStatus, Thread, ThreadMessage, WaitingRun};
 use super::tasks::{self, TaskPage, TaskQuery};
 
 /// One operation on the record, done wholly or not at all.
@@ -165,6 +165,24 @@ pub enum Conflict {
     RunEnded,
 }
 
+/// How much of what callers and agents said one page of a list has, in bytes of JSON: 16 MiB. A page ends with the item
+/// that makes it as large, so it may be shorter than was asked for, and has nothing only where there is nothing.
+pub const PAGE_BYTES: usize = 16 << 20;
+
+/// The first of these items, at most `limit` and a page of what `size` counts.
+pub(super) fn page_of<T>(items: impl Iterator<Item = T>, limit: usize, size: impl Fn(&T) -> usize) -> Vec<T> {
+    let mut bytes = 0;
+    let mut page = Vec::new();
+    for item in items.take(limit) {
+        bytes += size(&item);
+        page.push(item);
+        if bytes >= PAGE_BYTES {
+            break;
+        }
+    }
+    page
+}
+
 /// A record engine. Methods block; core calls them where blocking is allowed. All writes come from
 /// one writer, one group at a time; reads come from anywhere, beside it.
 pub trait Store: Send + Sync + 'static {
@@ -198,26 +216,32 @@ pub trait Store: Send + Sync + 'static {
     /// A run.
     fn run(&self, id: &RunId) -> Result<Option<Run>, StoreError>;
 
-    /// The runs of a thread in the order of opening, after the first `skip`, at most `limit`.
+    /// The runs of a thread in the order of opening, after the first `skip`, at most `limit` and [`PAGE_BYTES`] of their
+    /// inputs.
     fn runs(&self, thread: &ThreadId, skip: usize, limit: usize) -> Result<Vec<Run>, StoreError>;
 
     /// A lineage: the runs whose root this is, in the order of opening.
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError>;
 
     /// The runs of a thread that ended with asks open and that no run answers, newest first.
-    fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError>;
+    fn waiting(&self, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError>;
 
     /// A thread's lineages, the newest status first.
     fn tasks(&self, query: &TaskQuery) -> Result<TaskPage, StoreError> {
         tasks::by_reading_all(self, query)
     }
 
-    /// A thread's history after position `after`, at most `limit` messages.
+    /// A thread's history after position `after`, at most `limit` messages and [`PAGE_BYTES`].
     fn messages(&self, thread: &ThreadId, after: u64, limit: usize)
     -> Result<Vec<ThreadMessage>, StoreError>;
 
-    /// A thread's latest `limit` messages, oldest first.
-    fn latest_messages(&self, thread: &ThreadId, limit: usize) -> Result<Vec<ThreadMessage>, StoreError>;
+    /// A thread's latest messages, oldest first: at most `limit`, and no more than `bytes` of JSON together.
+    fn latest_messages(
+        &self,
+        thread: &ThreadId,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<ThreadMessage>, StoreError>;
 
     /// A run's events after the number `after`, at most `limit`, with their numbers in order.
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError>;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use funduq_contract::{RunId, ThreadId};
 
 use super::model::{Run, RunStatus};
-use super::store::{Store, StoreError};
+use super::store::{Store, StoreError, page_of};
 
 /// Where a lineage stands, read from its tail: the run that no other answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub struct TaskQuery {
     pub since: Option<i64>,
     /// Only those that come after this place.
     pub after: Option<TaskPlace>,
-    /// How many at most.
+    /// How many at most; fewer where their inputs are a [page](super::PAGE_BYTES).
     pub limit: usize,
 }
 
@@ -68,6 +68,8 @@ pub struct TaskPlace {
 pub struct TaskPage {
     /// Each one's place and tail, the newest status first.
     pub tails: Vec<(TaskPlace, Run)>,
+    /// Whether more come after these.
+    pub more: bool,
     /// How many match on all pages together.
     pub total: u64,
 }
@@ -78,7 +80,14 @@ pub(super) fn by_reading_all<S: Store + ?Sized>(
     store: &S,
     query: &TaskQuery,
 ) -> Result<TaskPage, StoreError> {
-    let runs = store.runs(&query.thread, 0, usize::MAX)?;
+    let mut runs = Vec::new();
+    loop {
+        let page = store.runs(&query.thread, runs.len(), usize::MAX)?;
+        if page.is_empty() {
+            break;
+        }
+        runs.extend(page);
+    }
     let answered: HashSet<RunId> = runs.iter().filter_map(|run| run.answers_run_id.clone()).collect();
     let mut tails: Vec<_> = (1..)
         .zip(runs)
@@ -90,6 +99,7 @@ pub(super) fn by_reading_all<S: Store + ?Sized>(
     let total = tails.len() as u64;
     tails.retain(|(place, _)| query.after.is_none_or(|after| *place < after));
     tails.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
-    tails.truncate(query.limit);
-    Ok(TaskPage { tails, total })
+    let matching = tails.len();
+    let tails = page_of(tails.into_iter(), query.limit, |(_, run)| run.input.to_json().len());
+    Ok(TaskPage { more: tails.len() < matching, tails, total })
 }

@@ -76,6 +76,46 @@ fn tasks_come_newest_status_first_without_artifacts_unless_asked() {
 }
 
 #[test]
+fn a_page_ends_when_it_is_full_and_the_next_goes_on() {
+    at_every_desk(|desk| async move {
+        // Said by the caller in two of them, and by the agent in four.
+        let (said, answered) = ("x".repeat(9 << 20), "y".repeat(6 << 20));
+        let mut context = None;
+        let mut ids = Vec::new();
+        for (text, answer) in [
+            ("a", &*answered),
+            ("b", &answered),
+            ("c", &answered),
+            ("d", &answered),
+            (&said, "e"),
+            (&said, "f"),
+        ] {
+            let members = context.as_ref().map_or(json!({}), |context| json!({"contextId": context}));
+            let task = desk.post(message_with(&format!("m-{}", ids.len()), text, members)).await;
+            context = task.context_id;
+            desk.play(&turn("a", &[answer])).await;
+            desk.settled(&task.id).await;
+            ids.insert(0, task.id);
+        }
+        // By what is read for it: two large inputs; and by what it has: the artifacts of four answers.
+        for (artifacts, sizes) in [(false, &[2, 4][..]), (true, &[2, 3, 1])] {
+            let mut listed: Vec<String> = Vec::new();
+            let mut token = String::new();
+            for size in sizes {
+                let request =
+                    json!({"contextId": context, "pageToken": token, "includeArtifacts": artifacts});
+                let page = desk.list(request).await;
+                assert_eq!((page.tasks.len(), page.total_size), (*size, 6));
+                listed.extend(page.tasks.into_iter().map(|task| task.id));
+                token = page.next_page_token;
+            }
+            assert_eq!(token, "");
+            assert_eq!(listed, ids);
+        }
+    });
+}
+
+#[test]
 fn pages_hold_each_task_once_while_tasks_change() {
     at_every_desk(|desk| async move {
         let context = context_of(&desk, 7).await;

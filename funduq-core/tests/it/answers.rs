@@ -169,3 +169,76 @@ fn an_answer_is_exempt_from_the_queue_limit() {
         assert!(bench.funduq.run(answer.run_id()).await.unwrap().unwrap().answers_run_id.is_some());
     });
 }
+
+#[test]
+fn a_refused_resume_takes_no_message_away() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let local = serde_json::json!({"messages": [
+            {"id": "x", "role": "user", "content": "as the client has it"},
+            {"id": "new", "role": "user", "content": "just typed"},
+        ]});
+        let mut stale = resume(&["stale"]);
+        stale.as_object_mut().unwrap().extend(local.as_object().unwrap().clone());
+        // Minted beforehand, with nothing in the record yet.
+        let minted = bench.funduq.agui().create_thread(&agent).await.unwrap();
+        let (asked, _) = ask(&bench, &provider, link, &agent, &["a"]).await;
+        for (thread, content) in [(minted, "as the client has it"), (asked, "x")] {
+            let events = rest(&mut send(&bench, &agent, &thread, stale.clone()).await).await;
+            let told = json(&events[1])["messages"].clone();
+            assert_eq!(told[0], serde_json::json!({"id": "x", "role": "user", "content": content}));
+            assert_eq!(told[1]["id"], "new");
+            assert_eq!(told.as_array().unwrap().len(), 2);
+        }
+    });
+}
+
+#[test]
+fn of_resumes_that_come_at_once_one_is_dispatched_and_the_others_find_nothing_open() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let (thread, _) = ask(&bench, &provider, link, &agent, &["a"]).await;
+        let at_once = (0..4).map(|_| send(&bench, &agent, &thread, resume(&["a"])));
+        let mut refused = 0;
+        for mut stream in futures_util::future::join_all(at_once).await {
+            if bench.funduq.run(stream.run_id()).await.unwrap().is_some() {
+                continue;
+            }
+            let events = rest(&mut stream).await;
+            assert_eq!(json(&events[2])["code"], "no_pending_ask");
+            refused += 1;
+        }
+        assert_eq!(refused, 3);
+        assert_eq!(bench.funduq.thread_runs(&thread, 0, 10).await.unwrap().len(), 2);
+        provider.offer().await;
+    });
+}
+
+#[test]
+fn of_two_lineages_that_wait_the_one_that_is_meant_goes_on() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let (thread, old) = ask(&bench, &provider, link, &agent, &["z"]).await;
+        let mut stream = bench.ask(&agent, thread.as_str(), "y").await.unwrap();
+        let new = provider.offer().await.run.run_id;
+        bench.funduq.answer(link, &new, 1, Verdict::Accepted).await.unwrap();
+        bench.report(link, &new, 1, &asking(&["p", "q"])).await;
+        assert_eq!(types(&mut stream).await, ["RUN_FINISHED"]);
+
+        // An entry for the one would be lost on the other.
+        let events = rest(&mut send(&bench, &agent, &thread, resume(&["z", "p"])).await).await;
+        assert_eq!(json(&events[2])["code"], "asks_not_covered");
+        assert!(json(&events[2])["message"].as_str().unwrap().ends_with("missing: q"));
+        // A tool message is nobody's word on an interrupt of the same id.
+        let result =
+            serde_json::json!({"messages": [{"id": "m", "role": "tool", "toolCallId": "z", "content": ""}]});
+        let turn = send(&bench, &agent, &thread, result).await;
+        assert_eq!(bench.funduq.run(turn.run_id()).await.unwrap().unwrap().answers_run_id, None);
+
+        for (ids, asked) in [(&["z"][..], old), (&["q", "p"], new)] {
+            let stream = send(&bench, &agent, &thread, resume(ids)).await;
+            let answer = bench.funduq.run(stream.run_id()).await.unwrap().unwrap();
+            assert_eq!(answer.answers_run_id, Some(asked));
+        }
+    });
+}

@@ -5,6 +5,7 @@
 mod answers;
 mod authority;
 mod bench;
+mod bounds;
 mod bytes;
 mod contract;
 mod figures;

@@ -1,14 +1,12 @@
 //! Refusals that no other file is about, each error by its name; and that a refusal leaves nothing behind.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use funduq_a2a::{SendMessageRequest, WireMessage};
-use funduq_agui::{RawObject, RelayedInput};
-use funduq_contract::{FunduqPort, RunId, ThreadId, Verdict};
+use funduq_agui::RawObject;
+use funduq_contract::{RunId, ThreadId};
 use funduq_core::DoorError;
 use serde_json::json;
 
-use crate::bench::{Bench, input_with_bag, on_every_store, types};
+use crate::bench::{input_with_bag, on_every_store};
 
 fn run_id(id: &str) -> RunId {
     RunId::new(id).unwrap()
@@ -72,46 +70,4 @@ fn invalid_input_names_the_member_of_the_bag_that_is_wrong() {
         }
         assert!(provider.heard().is_empty());
     });
-}
-
-#[test]
-fn already_answered_is_said_to_the_later_of_two_that_answer_an_ask_at_once() {
-    let was_said = &AtomicBool::new(false);
-    on_every_store(|bench| async move {
-        let (provider, link, agent) = bench.serving(None).await;
-        let mut stream = bench.ask(&agent, "t", "x").await.unwrap();
-        let (thread, asked) = (stream.thread_id().clone(), provider.offer().await.run.run_id);
-        bench.funduq.answer(link, &asked, 1, Verdict::Accepted).await.unwrap();
-        let asking = json!({
-            "type": "RUN_FINISHED", "threadId": "t", "runId": "r",
-            "outcome": {"type": "interrupt", "interrupts": [{"id": "ask", "reason": "confirmation"}]},
-        });
-        bench.report(link, &asked, 1, &asking.to_string()).await;
-        assert_eq!(types(&mut stream).await, ["RUN_FINISHED"]);
-        let answer = |bench: &Bench| {
-            let input = json!({
-                "threadId": thread.as_str(), "runId": "c", "messages": [],
-                "resume": [{"interruptId": "ask", "status": "resolved"}],
-            });
-            let input = RelayedInput::parse(input.to_string().as_bytes()).unwrap();
-            let (funduq, agent) = (bench.funduq.clone(), agent.clone());
-            async move { funduq.agui().run(&agent, input, None).await }
-        };
-        let (one, two) = tokio::join!(answer(&bench), answer(&bench));
-        let answers = [one, two].map(|answer| answer.map(|stream| stream.run_id().clone()));
-        let lineage = bench.funduq.lineage(&asked).await.unwrap();
-        assert_eq!(lineage.len(), 2, "an ask has one answer");
-        assert!(answers.iter().any(|answer| answer.as_ref() == Ok(&lineage[1].id)), "{answers:?}");
-        // Whoever read the record before the other was written hears of it; whoever read it after finds nothing open.
-        for answer in answers {
-            match answer {
-                Ok(run) => assert!(run == lineage[1].id || bench.funduq.run(&run).await.unwrap().is_none()),
-                Err(error) => {
-                    assert_eq!(error, DoorError::AlreadyAnswered(asked.clone()));
-                    was_said.store(true, Ordering::Relaxed);
-                }
-            }
-        }
-    });
-    assert!(was_said.load(Ordering::Relaxed));
 }

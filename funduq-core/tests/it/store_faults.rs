@@ -7,7 +7,7 @@ use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, AgentName, FunduqPort, PublicKey, RunId, ThreadId, Verdict};
 use funduq_core::{
     AgentRecord, CancelAnswer, Change, CoreSettings, DoorError, Funduq, MemoryStore, NotServing, Run,
-    RunStatus, Store, StoreError, Thread, ThreadMessage, Write,
+    RunStatus, Store, StoreError, Thread, ThreadMessage, WaitingRun, Write,
 };
 
 use crate::bench::{Bench, FINISHED, input, json, rest, started, types};
@@ -66,7 +66,7 @@ impl Store for Faulty {
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError> {
         self.inner.lineage(root)
     }
-    fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
+    fn waiting(&self, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError> {
         self.inner.waiting(thread)
     }
     fn messages(
@@ -77,8 +77,13 @@ impl Store for Faulty {
     ) -> Result<Vec<ThreadMessage>, StoreError> {
         self.inner.messages(thread, after, limit)
     }
-    fn latest_messages(&self, thread: &ThreadId, limit: usize) -> Result<Vec<ThreadMessage>, StoreError> {
-        self.inner.latest_messages(thread, limit)
+    fn latest_messages(
+        &self,
+        thread: &ThreadId,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<ThreadMessage>, StoreError> {
+        self.inner.latest_messages(thread, limit, bytes)
     }
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError> {
         self.inner.events(run, after, limit)

@@ -52,7 +52,6 @@ const MUST_HAPPEN: &[&str] = &[
     "not on a Monday",
     "not_serving",
     "thread_queue_full",
-    "already_answered",
     "a resume that answers nothing",
     "a resume that is a run",
     "a stream that is suspended",

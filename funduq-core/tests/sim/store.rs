@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use funduq_agui::RelayedEvent;
 use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
-use funduq_core::{AgentRecord, MemoryStore, Run, Store, StoreError, Thread, ThreadMessage, Write};
+use funduq_core::{
+    AgentRecord, MemoryStore, Run, Store, StoreError, Thread, ThreadMessage, WaitingRun, Write,
+};
 
 use crate::model::Shared;
 use crate::prng::Rng;
@@ -132,7 +134,7 @@ impl Store for SimStore {
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError> {
         self.read(|inner| inner.lineage(root))
     }
-    fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
+    fn waiting(&self, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError> {
         self.read(|inner| inner.waiting(thread))
     }
     fn messages(
@@ -143,8 +145,13 @@ impl Store for SimStore {
     ) -> Result<Vec<ThreadMessage>, StoreError> {
         self.read(|inner| inner.messages(thread, after, limit))
     }
-    fn latest_messages(&self, thread: &ThreadId, limit: usize) -> Result<Vec<ThreadMessage>, StoreError> {
-        self.read(|inner| inner.latest_messages(thread, limit))
+    fn latest_messages(
+        &self,
+        thread: &ThreadId,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<ThreadMessage>, StoreError> {
+        self.read(|inner| inner.latest_messages(thread, limit, bytes))
     }
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError> {
         self.read(|inner| inner.events(run, after, limit))

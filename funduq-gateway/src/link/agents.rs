@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use funduq_agui::{RelayedEvent, RelayedMessage};
+use funduq_agui::RelayedEvent;
 use funduq_contract::{
     Cancel, Connect, ConnectErr, ConnectOk, ConnectedProvider, DownFrame, ErrFrame, EventFrame, FunduqPort,
     LinkClosed, LinkGone, LinkId, MessagesFrame, Nonce, Offer, OkFrame, PortError, PublicKey, RunId,
@@ -15,9 +15,6 @@ use funduq_core::Funduq;
 use super::ending::Ending;
 use super::outgoing::{Down, Outgoing};
 use super::serve::{Kind, Link, opened_already};
-
-/// The most bytes of a thread's messages in one frame: what a provider's own frames may have.
-const MAX_MESSAGES: usize = 8 << 20;
 
 /// The most events, and the bytes from which on no more of them, are judged together.
 const MAX_EVENTS: usize = 256;
@@ -127,7 +124,6 @@ async fn judge(link: &Link<'_>, frame: UpFrame) {
         UpFrame::Delete(delete) => answer(link, delete.id, port.delete(id, &delete.name).await),
         UpFrame::ThreadMessages(asked) => match port.thread_messages(id, &asked.run_id, asked.limit).await {
             Ok(messages) => {
-                let messages = newest_within(messages, MAX_MESSAGES);
                 link.say(&DownFrame::Messages(MessagesFrame { id: asked.id, messages }));
             }
             Err(error) => answer(link, asked.id, Err(error)),
@@ -177,17 +173,6 @@ fn answer(link: &Link<'_>, id: u64, done: Result<(), PortError>) {
         Ok(()) => DownFrame::Ok(OkFrame { id }),
         Err(error) => DownFrame::Err(ErrFrame::to_request(id, &error)),
     });
-}
-
-/// The newest of these messages that have at most so many bytes.
-fn newest_within(mut messages: Vec<RelayedMessage>, limit: usize) -> Vec<RelayedMessage> {
-    let mut bytes = 0;
-    let newest = messages.iter().rev().take_while(|message| {
-        bytes += message.json().len();
-        bytes <= limit
-    });
-    let first = messages.len() - newest.count();
-    messages.split_off(first)
 }
 
 /// What funduq holds of the link.

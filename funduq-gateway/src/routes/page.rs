@@ -27,7 +27,7 @@ pub(super) trait Item {
 
 /// Answers with `{"{name}": […], "next": …}`. `next` is the `after` of the next page, and left out on the last one.
 ///
-/// `read` has the items after a position, at most so many.
+/// `read` has the items after a position, at most so many; where it has fewer, the record had enough of what they hold.
 pub(super) async fn answer<T: Item, F: Future<Output = Result<Vec<T>, StoreError>>>(
     name: &str,
     page: Page,
@@ -54,7 +54,7 @@ async fn fill<T: Item, F: Future<Output = Result<Vec<T>, StoreError>>>(
         // One more than is wanted tells whether there is more.
         let wanted = reading.min(left + 1);
         let items = read(after, wanted).await?;
-        let is_all = items.len() < wanted;
+        let is_short = items.len() < wanted;
         for item in items {
             let written = body.len() - begin;
             if left == 0 || written >= BUDGET {
@@ -67,8 +67,8 @@ async fn fill<T: Item, F: Future<Output = Result<Vec<T>, StoreError>>>(
             after = item.position(after);
             left -= 1;
         }
-        if is_all {
-            return Ok(None);
+        if is_short {
+            return Ok((!read(after, 1).await?.is_empty()).then_some(after));
         }
         let written = body.len() - begin;
         let mean = written / (page.limit() - left).max(1);
@@ -119,6 +119,22 @@ mod tests {
         assert_eq!(page(3, 3, 4, 1).await.0, "4");
         assert_eq!(page(9, 3, 4, 1).await.0, "");
         assert_eq!(page(0, 1000, 700, 1).await.1, None);
+    }
+
+    #[tokio::test]
+    async fn a_read_that_was_cut_short_ends_the_page_and_not_the_list() {
+        // A record that gives three at a time, as it does where they hold much that is not shown.
+        let read = |after: u64, limit: usize| {
+            let items: Vec<_> = (after + 1..=6).take(limit.min(3)).map(|n| Number(n, 1)).collect();
+            async move { Ok(items) }
+        };
+        for (after, shown, next) in [(0, "1,2,3", Some(3)), (3, "4,5,6", None)] {
+            let mut body = String::new();
+            let page =
+                serde_json::from_value(serde_json::json!({ "after": after, "limit": 3 + after })).unwrap();
+            assert_eq!(fill(&mut body, page, read).await.unwrap(), next);
+            assert_eq!(body, shown);
+        }
     }
 
     #[tokio::test]

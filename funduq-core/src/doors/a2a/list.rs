@@ -11,7 +11,9 @@ use super::fold::error_message;
 use super::intake::history_length;
 use super::snapshot::Snapshot;
 use super::task::{self, Said, status};
-use crate::record::{Run, RunStatus, Store, StoreError, TaskPlace, TaskQuery, TaskStanding, Thread};
+use crate::record::{
+    PAGE_BYTES, Run, RunStatus, Store, StoreError, TaskPlace, TaskQuery, TaskStanding, Thread,
+};
 
 const DEFAULT_PAGE: i32 = 50;
 const LARGEST_PAGE: i32 = 100;
@@ -99,17 +101,23 @@ fn page(
     standing: Option<TaskStanding>,
     wanted: &Wanted,
 ) -> Result<ListTasksResponse, StoreError> {
-    let size = wanted.page_size as usize;
-    // One more than is wanted tells whether there is more.
-    let query = TaskQuery { thread, standing, since: wanted.since, after: wanted.after, limit: size + 1 };
-    let mut found = store.tasks(&query)?;
-    let is_last = found.tails.len() <= size;
-    found.tails.truncate(size);
-    let next = found.tails.last().filter(|_| !is_last).map(|(place, _)| token(*place));
-    let tasks = found.tails.into_iter().map(|(_, tail)| listed(store, tail, wanted));
+    let limit = wanted.page_size as usize;
+    let query = TaskQuery { thread, standing, since: wanted.since, after: wanted.after, limit };
+    let found = store.tasks(&query)?;
+    let mut tails = found.tails.into_iter();
+    let (mut tasks, mut bytes, mut last) = (Vec::new(), 0, None);
+    while bytes < PAGE_BYTES
+        && let Some((place, tail)) = tails.next()
+    {
+        let task = listed(store, tail, wanted)?;
+        bytes += task::size(&task);
+        tasks.push(task);
+        last = Some(place);
+    }
+    let more = found.more || tails.next().is_some();
     Ok(ListTasksResponse {
-        tasks: tasks.collect::<Result<_, _>>()?,
-        next_page_token: next.unwrap_or_default(),
+        tasks,
+        next_page_token: last.filter(|_| more).map(token).unwrap_or_default(),
         page_size: wanted.page_size,
         total_size: i32::try_from(found.total).unwrap_or(i32::MAX),
     })

@@ -1,8 +1,8 @@
 //! A lineage of runs as an A2A task: its state, the question it waits on, its history, what funduq says about it.
 
 use funduq_a2a::{
-    Artifact, JsonObject, Message, Part, Role, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState,
-    TaskStatus, TaskStatusUpdateEvent, Timestamp,
+    Artifact, JsonObject, Message, Part, PartContent, Role, StreamResponse, Task, TaskArtifactUpdateEvent,
+    TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use funduq_agui::message::{ContentPart, UserMessage};
 use funduq_agui::{Content, RelayedEvent, RelayedMessage, Role as AguiRole};
@@ -175,6 +175,19 @@ pub(super) fn task(
         history: history(runs, history_length),
         metadata,
     }
+}
+
+/// How many bytes of what the parties said a task has.
+pub(super) fn size(task: &Task) -> usize {
+    let spoken = task.history.iter().chain(&task.status.message).flat_map(|message| &message.parts);
+    let made = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
+    let content = |part: &Part| match &part.content {
+        PartContent::Text(text) | PartContent::Url(text) => text.len(),
+        PartContent::Raw(bytes) => bytes.0.len(),
+        PartContent::Data(json) => json.get().len(),
+    };
+    let noted = task.metadata.iter().flat_map(JsonObject::iter).map(|(_, json)| json.get().len());
+    spoken.chain(made).map(content).chain(noted).sum()
 }
 
 /// What funduq says in metadata, under its one key: what it recorded of a run, and events that are no text.

@@ -1,19 +1,19 @@
 //! The AG-UI door: run input in, events out (AG-UI 1.0).
 
-use std::collections::{BTreeSet, VecDeque};
+mod asks;
+mod history;
 
-use funduq_agui::event::MessagesSnapshot;
-use funduq_agui::{Event, Message, RelayedEvent, RelayedInput, RelayedMessage, Role};
+use std::collections::VecDeque;
+
+use funduq_agui::{RelayedEvent, RelayedInput};
 use funduq_contract::{AgentAddress, PublicKey, RunId, ThreadId};
 
+use self::asks::{Answer, Replies};
 use super::open::{DoorContext, Request, not_opened};
 use crate::dispatch::{run_error, run_started};
 use crate::error::DoorError;
-use crate::record::{FailureReason, Run, RunStream, StoreError, StreamEnd, Thread};
+use crate::record::{FailureReason, RunStream, Store, StoreError, StreamEnd, Thread};
 use crate::{clock, ids};
-
-/// How many messages of a thread's history the answer to a resume that answers nothing carries.
-const SNAPSHOT_MESSAGES: usize = 10_000;
 
 /// The AG-UI door as an object: no socket, no SSE.
 #[derive(Clone)]
@@ -107,18 +107,6 @@ fn said(event: Option<RelayedEvent>) -> Option<AguiEvent> {
     event.map(|event| AguiEvent { number: None, event })
 }
 
-/// What a request's resume and tool messages make of it.
-enum Answer {
-    /// The next run on the lineage that waits.
-    To(Box<Run>),
-    /// An ordinary turn.
-    Nothing,
-    /// A resume, while nothing that it names is open.
-    NoPendingAsk,
-    /// A resume that leaves asks of its lineage open.
-    NotCovered { missing: Vec<String> },
-}
-
 impl AguiAdapter {
     pub(crate) fn new(context: DoorContext) -> Self {
         Self { context }
@@ -171,26 +159,30 @@ impl AguiAdapter {
         };
         let bag = input.forwarded_props.as_mut();
         let said = self.context.identify("forwardedProps", bag, presenter, thread.as_ref())?;
-        let answer = match &thread {
-            Some(thread) => self.find_ask(thread, &input).await?,
-            None if has_resume(&input) => Answer::NoPendingAsk,
-            None => Answer::Nothing,
-        };
-        let answers = match answer {
-            Answer::To(asking) => Some(*asking),
-            Answer::Nothing => None,
-            Answer::NoPendingAsk => {
-                let message = "nothing that this resume names is open on the thread";
-                return self.not_dispatched(thread, &input, "no_pending_ask", message).await;
+        let mut request = Request { agent: agent.clone(), input, said, thread, parent: None, answers: None };
+        let mut lost = None;
+        loop {
+            let asking = match self.find_ask(&request).await? {
+                Answer::To(asking) => asking,
+                Answer::Nothing => return self.context.open(request).await.map(AguiStream::of_run),
+                Answer::NoPendingAsk => {
+                    let message = "nothing that this resume names is open on the thread";
+                    return self.not_dispatched(request, "no_pending_ask", message).await;
+                }
+                Answer::NotCovered { missing } => {
+                    let missing = missing.join(", ");
+                    let message = format!("the resume must cover every open ask; missing: {missing}");
+                    return self.not_dispatched(request, "asks_not_covered", &message).await;
+                }
+            };
+            let id = asking.clone();
+            request.answers = self.context.record().read(move |store| store.run(&id)).await?;
+            match self.context.open(request.clone()).await {
+                // Another request was first, and what this one answers now is to be seen.
+                Err(DoorError::AlreadyAnswered(_)) if lost.as_ref() != Some(&asking) => lost = Some(asking),
+                opened => return opened.map(AguiStream::of_run),
             }
-            Answer::NotCovered { missing } => {
-                let message =
-                    format!("the resume must cover every open ask; missing: {}", missing.join(", "));
-                return self.not_dispatched(thread, &input, "asks_not_covered", &message).await;
-            }
-        };
-        let request = Request { agent: agent.clone(), input, said, thread, parent: None, answers };
-        self.context.open(request).await.map(AguiStream::of_run)
+        }
     }
 
     /// A run's events again, after the number `after`, and on to its end.
@@ -207,63 +199,38 @@ impl AguiAdapter {
         self.context.stream(&run, after).map(AguiStream::of_run)
     }
 
-    /// Which waiting lineage the request answers, the newest where several would fit. A resent history's old tool
-    /// messages name asks that are answered already, so they find nothing.
-    async fn find_ask(&self, thread: &Thread, input: &RelayedInput) -> Result<Answer, DoorError> {
-        let resumed: BTreeSet<&str> =
-            input.resume.iter().flatten().map(|entry| entry.interrupt_id()).collect();
-        let tools = input.messages.iter().filter(|message| *message.role() == Role::Tool);
-        let covered: BTreeSet<&str> =
-            tools.filter_map(RelayedMessage::tool_call_id).chain(resumed.iter().copied()).collect();
-        if covered.is_empty() {
-            return Ok(Answer::Nothing);
-        }
-        let id = thread.id.clone();
-        let waiting = self.context.record().read(move |store| store.waiting(&id)).await?;
-        let mut missing = None;
-        for run in waiting {
-            let asks = run.metadata.ask_ids();
-            if asks.iter().all(|ask| covered.contains(ask.as_str())) {
-                return Ok(Answer::To(Box::new(run)));
+    /// Which waiting lineage the request answers.
+    async fn find_ask(&self, request: &Request) -> Result<Answer, StoreError> {
+        let replies = Replies::of(&request.input);
+        let waiting = match &request.thread {
+            Some(thread) if !replies.is_empty() => {
+                let id = thread.id.clone();
+                self.context.record().read(move |store| store.waiting(&id)).await?
             }
-            if missing.is_none() && asks.iter().any(|ask| resumed.contains(ask.as_str())) {
-                missing = Some(asks.into_iter().filter(|ask| !covered.contains(ask.as_str())).collect());
-            }
-        }
-        Ok(match missing {
-            Some(missing) => Answer::NotCovered { missing },
-            None if has_resume(input) => Answer::NoPendingAsk,
-            None => Answer::Nothing,
-        })
+            Some(_) | None => Vec::new(),
+        };
+        Ok(replies.judge(waiting))
     }
 
     /// A stream of three events about a resume that dispatches nothing.
     async fn not_dispatched(
         &self,
-        thread: Option<Thread>,
-        input: &RelayedInput,
+        Request { thread, input, .. }: Request,
         code: &str,
         message: &str,
     ) -> Result<AguiStream, DoorError> {
         let run = ids::run();
-        let (id, history): (_, Vec<RelayedMessage>) = match thread {
-            Some(thread) => {
-                let id = thread.id.clone();
+        let (id, recorded) = match thread {
+            Some(Thread { id, .. }) => {
+                let of = id.clone();
                 let read =
-                    move |store: &dyn crate::record::Store| store.latest_messages(&id, SNAPSHOT_MESSAGES);
-                let history = self.context.record().read(read).await?;
-                (thread.id, history.into_iter().map(|stored| stored.message).collect())
+                    move |store: &dyn Store| store.latest_messages(&of, history::MESSAGES, history::BYTES);
+                (id, self.context.record().read(read).await?)
             }
-            None => (ids::thread(), input.messages.clone()),
+            None => (ids::thread(), Vec::new()),
         };
-        let messages: Vec<Message> =
-            history.iter().filter_map(|message| Message::try_from(message).ok()).collect();
-        let snapshot = MessagesSnapshot::new(messages);
-        let events = [run_started(&id, &run), Event::from(snapshot).into(), run_error(code, message)];
+        let snapshot = history::snapshot(&recorded, &input.messages);
+        let events = [run_started(&id, &run), snapshot, run_error(code, message)];
         Ok(AguiStream { run, thread: id, source: Source::Said(events.into()) })
     }
-}
-
-fn has_resume(input: &RelayedInput) -> bool {
-    input.resume.as_ref().is_some_and(|resume| !resume.is_empty())
 }

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use care::{Inspection, Pruned, RecordFile};
 
-use super::model::{AgentRecord, Run, Thread, ThreadMessage};
+use super::model::{AgentRecord, Run, Thread, ThreadMessage, WaitingRun};
 use super::store::{Store, StoreError, Write};
 use super::tasks::{TaskPage, TaskQuery};
 
@@ -150,7 +150,7 @@ impl Store for SqliteStore {
         self.read(|db| read::lineage(db, root))
     }
 
-    fn waiting(&self, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
+    fn waiting(&self, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError> {
         self.read(|db| read::waiting(db, thread))
     }
 
@@ -167,8 +167,13 @@ impl Store for SqliteStore {
         self.read(|db| read::messages(db, thread, after, limit))
     }
 
-    fn latest_messages(&self, thread: &ThreadId, limit: usize) -> Result<Vec<ThreadMessage>, StoreError> {
-        self.read(|db| read::latest_messages(db, thread, limit))
+    fn latest_messages(
+        &self,
+        thread: &ThreadId,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<ThreadMessage>, StoreError> {
+        self.read(|db| read::latest_messages(db, thread, limit, bytes))
     }
 
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError> {

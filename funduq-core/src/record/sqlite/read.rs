@@ -7,8 +7,8 @@ use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::batch;
-use crate::record::StoreError;
-use crate::record::model::{AgentRecord, Run, RunStatus, Thread, ThreadMessage};
+use crate::record::model::{AgentRecord, Run, RunMetadata, RunStatus, Thread, ThreadMessage, WaitingRun};
+use crate::record::{PAGE_BYTES, StoreError};
 
 const THREAD: &str = "SELECT id, provider, agent, head, parent, has_runs, created_at FROM threads";
 const RUN: &str = "SELECT runs.id, threads.id, threads.provider, threads.agent, status, input, chain,
@@ -18,6 +18,9 @@ const RUN: &str = "SELECT runs.id, threads.id, threads.provider, threads.agent, 
 const MESSAGE: &str = "SELECT thread_messages.position, runs.id, thread_messages.json
     FROM thread_messages JOIN threads ON threads.no = thread_messages.thread_no
     JOIN runs ON runs.no = thread_messages.run_no";
+/// Where in a row of [`RUN`] its input stands, and in one of [`MESSAGE`] the message.
+const INPUT: usize = 5;
+const MESSAGE_JSON: usize = 2;
 const AGENT: &str = "SELECT provider, name, description, agent_card_extra, metadata, takes_interjections,
     joined_at, last_seen_at FROM agents";
 
@@ -34,8 +37,9 @@ pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<Run>, StoreError
     Ok(list(db, &format!("{RUN} WHERE runs.id = ?1"), [id.as_str()], run_row)?.pop())
 }
 
-pub(super) fn run_by_number(db: &Connection, no: u64) -> Result<Option<Run>, StoreError> {
-    Ok(list(db, &format!("{RUN} WHERE runs.no = ?1"), [no], run_row)?.pop())
+/// Takes one run into a page.
+pub(super) fn run_by_number(db: &Connection, no: u64, page: &mut Page<Run>) -> Result<(), StoreError> {
+    page.read(db, &format!("{RUN} WHERE runs.no = ?1"), [no], INPUT, run_row)
 }
 
 pub(super) fn runs(
@@ -45,7 +49,9 @@ pub(super) fn runs(
     limit: usize,
 ) -> Result<Vec<Run>, StoreError> {
     let query = format!("{RUN} WHERE threads.id = ?1 ORDER BY runs.no LIMIT ?2 OFFSET ?3");
-    list(db, &query, params![thread.as_str(), limit as i64, skip as i64], run_row)
+    let mut page = Page::default();
+    page.read(db, &query, params![thread.as_str(), count(limit), count(skip)], INPUT, run_row)?;
+    Ok(page.items)
 }
 
 pub(super) fn lineage(db: &Connection, root: &RunId) -> Result<Vec<Run>, StoreError> {
@@ -56,9 +62,13 @@ pub(super) fn lineage(db: &Connection, root: &RunId) -> Result<Vec<Run>, StoreEr
     Ok(runs)
 }
 
-pub(super) fn waiting(db: &Connection, thread: &ThreadId) -> Result<Vec<Run>, StoreError> {
-    let query = format!("{RUN} WHERE threads.id = ?1 AND waiting = 1 ORDER BY runs.no DESC");
-    list(db, &query, [thread.as_str()], run_row)
+pub(super) fn waiting(db: &Connection, thread: &ThreadId) -> Result<Vec<WaitingRun>, StoreError> {
+    let query = "SELECT runs.id, metadata FROM runs JOIN threads ON threads.no = runs.thread_no
+        WHERE threads.id = ?1 AND waiting = 1 ORDER BY runs.no DESC";
+    list(db, query, [thread.as_str()], |row| {
+        let metadata: RunMetadata = json(&row.get::<_, String>(1)?)?;
+        Ok(WaitingRun { id: text(row, 0)?, asks: metadata.asks() })
+    })
 }
 
 pub(super) fn messages(
@@ -68,16 +78,28 @@ pub(super) fn messages(
     limit: usize,
 ) -> Result<Vec<ThreadMessage>, StoreError> {
     let query = format!("{MESSAGE} WHERE threads.id = ?1 AND position > ?2 ORDER BY position LIMIT ?3");
-    list(db, &query, params![thread.as_str(), after, limit as i64], message_row)
+    let mut page = Page::default();
+    page.read(db, &query, params![thread.as_str(), after, count(limit)], MESSAGE_JSON, message_row)?;
+    Ok(page.items)
 }
 
 pub(super) fn latest_messages(
     db: &Connection,
     thread: &ThreadId,
     limit: usize,
+    bytes: usize,
 ) -> Result<Vec<ThreadMessage>, StoreError> {
     let query = format!("{MESSAGE} WHERE threads.id = ?1 ORDER BY position DESC LIMIT ?2");
-    let mut latest = list(db, &query, params![thread.as_str(), limit as i64], message_row)?;
+    let mut statement = db.prepare_cached(&query)?;
+    let mut rows = statement.query(params![thread.as_str(), count(limit)])?;
+    let (mut latest, mut read) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        read += size(row, MESSAGE_JSON)?;
+        if read > bytes {
+            break;
+        }
+        latest.push(message_row(row)?);
+    }
     latest.reverse();
     Ok(latest)
 }
@@ -132,6 +154,54 @@ pub(super) fn unfinished(db: &Connection) -> Result<Vec<Run>, StoreError> {
     let query =
         format!("{RUN} WHERE status IN ('queued', 'offering', 'running', 'cancelling') ORDER BY runs.no");
     list(db, &query, [], run_row)
+}
+
+/// A page of rows, and how many bytes it has of what callers and agents said.
+#[derive(Debug)]
+pub(super) struct Page<T> {
+    pub(super) items: Vec<T>,
+    bytes: usize,
+}
+
+impl<T> Default for Page<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Page<T> {
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes >= PAGE_BYTES
+    }
+
+    /// Takes rows in until it is full; `column` is where in a row that stands which was said.
+    pub(super) fn read(
+        &mut self,
+        db: &Connection,
+        query: &str,
+        params: impl Params,
+        column: usize,
+        item: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut statement = db.prepare_cached(query)?;
+        let mut rows = statement.query(params)?;
+        while !self.is_full()
+            && let Some(row) = rows.next()?
+        {
+            self.bytes += size(row, column)?;
+            self.items.push(item(row)?);
+        }
+        Ok(())
+    }
+}
+
+fn size(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
+    Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?.len())
+}
+
+/// A number of rows as SQLite counts them.
+pub(super) fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
 fn list<T>(

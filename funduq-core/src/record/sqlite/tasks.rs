@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::Value};
 
-use super::read::run_by_number;
+use super::read::{Page, count, run_by_number};
 use crate::record::StoreError;
 use crate::record::tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};
 
@@ -14,7 +14,7 @@ pub(super) fn tasks(db: &Connection, query: &TaskQuery) -> Result<TaskPage, Stor
         .prepare_cached("SELECT no FROM threads WHERE id = ?1")?
         .query_row([query.thread.as_str()], |row| row.get(0))
         .optional()?;
-    let Some(thread) = thread else { return Ok(TaskPage { tails: Vec::new(), total: 0 }) };
+    let Some(thread) = thread else { return Ok(TaskPage { tails: Vec::new(), more: false, total: 0 }) };
     let mut filter = String::from(TAILS);
     if let Some(standing) = query.standing {
         filter.push_str(match standing {
@@ -31,7 +31,8 @@ pub(super) fn tasks(db: &Connection, query: &TaskQuery) -> Result<TaskPage, Stor
     let total: i64 = db
         .prepare_cached(&format!("SELECT count(*) {filter}"))?
         .query_row(params![thread, since], |row| row.get(0))?;
-    let mut values = vec![Value::from(thread), Value::from(since), Value::from(query.limit as i64)];
+    let mut values =
+        vec![Value::from(thread), Value::from(since), Value::from(count(query.limit.saturating_add(1)))];
     if let Some(after) = query.after {
         filter.push_str(" AND (updated_at, no) < (?4, ?5)");
         values.push(after.updated_at.into());
@@ -42,11 +43,16 @@ pub(super) fn tasks(db: &Connection, query: &TaskQuery) -> Result<TaskPage, Stor
     let places = statement.query_map(params_from_iter(values), |row| {
         Ok(TaskPlace { updated_at: row.get(0)?, number: row.get::<_, i64>(1)?.unsigned_abs() })
     })?;
-    let places = places.collect::<Result<Vec<_>, _>>()?;
-    let mut tails = Vec::with_capacity(places.len());
-    for place in places {
+    let mut places = places.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let mut page = Page::default();
+    let mut tails = Vec::new();
+    for place in places.by_ref().take(query.limit) {
         // It may have changed since it was placed; where it stands in this list is where it stood then.
-        tails.extend(run_by_number(db, place.number)?.map(|run| (place, run)));
+        run_by_number(db, place.number, &mut page)?;
+        tails.extend(page.items.pop().map(|run| (place, run)));
+        if page.is_full() {
+            break;
+        }
     }
-    Ok(TaskPage { tails, total: total.unsigned_abs() })
+    Ok(TaskPage { tails, more: places.next().is_some(), total: total.unsigned_abs() })
 }
