@@ -9,5 +9,6 @@ pub(crate) mod authority;
 pub(crate) mod caller;
 pub(crate) mod kyok;
 pub(crate) mod open;
+pub(crate) mod place;
 
 pub use kyok::TokenSecret;

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{
     CONNECTION, HeaderName, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
-use http::{HeaderMap, HeaderValue, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio_tungstenite::WebSocketStream;
@@ -48,6 +48,10 @@ pub(super) fn accept<F>(
 where
     F: Future<Output = ()> + Send + 'static,
 {
+    // The route for GET takes HEAD too.
+    if request.method() != Method::GET {
+        return Err(refusal("a WebSocket begins with GET"));
+    }
     let key = handshake_key(request.version(), request.headers())?;
     let permit = app.limits.link()?;
     let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()))

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use funduq_agui::RelayedInput;
 use funduq_contract::{RunId, ThreadId};
-use funduq_core::{AguiStream, DoorError};
-use http::StatusCode;
+use funduq_core::{AguiStream, DoorError, read_place};
 use http::request::Parts;
+use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
@@ -112,34 +112,40 @@ async fn replay(
     let unknown = || DoorError::RunNotFound(run.clone());
     let recorded = presenter::run(&app, &run, reader).await?;
     let recorded = recorded.filter(|recorded| recorded.agent == agent).ok_or_else(unknown)?;
-    let after = match parts.headers.get("last-event-id") {
-        None => {
-            app.readers.wait_for(&run).await;
-            0
-        }
-        Some(id) => {
-            let after = last_event(&app, &run, id.to_str().unwrap_or_default()).await?;
-            if recorded.status.is_terminal() && after == recorded.last_event {
-                return Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT));
-            }
-            // It names what it has, so the rest is its to have: the connection that had it is lost.
-            app.readers.take_over(&run).await;
-            after
-        }
+    // An event source that has nothing may say so with an empty header.
+    let given = parts.headers.get("last-event-id").filter(|id| !id.is_empty());
+    let after = match given {
+        Some(id) => Some(last_event(&app, &run, id.to_str().unwrap_or_default()).await?),
+        None => None,
     };
-    let stream = app.funduq.agui().replay(&agent, &run, after).await?;
+    let has_ended = recorded.status.is_terminal();
+    if has_ended && after == Some(recorded.last_event) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    if parts.method == Method::HEAD {
+        // The run's one stream is for whoever reads it.
+        return match after.is_none() && !has_ended && app.readers.is_read(&run) {
+            true => Err(DoorError::StreamTaken(run).into()),
+            false => Ok(sse::head()),
+        };
+    }
+    match after {
+        // It names what it has, so the rest is its to have: the connection that had it is lost.
+        Some(_) => app.readers.take_over(&run).await,
+        None => app.readers.wait_for(&run).await,
+    }
+    let stream = app.funduq.agui().replay(&agent, &run, after.unwrap_or_default()).await?;
     Ok(stream_out(&app, stream, permit))
 }
 
 /// The number in `{run}:{number}`, which has to be of this run and of an event that it has.
 async fn last_event(app: &App, run: &RunId, id: &str) -> Result<u64, ApiError> {
     let invalid = |message: String| ApiError::bad_request("invalid_last_event_id", "Last-Event-ID", message);
-    let number = id.rsplit_once(':').filter(|(of, _)| *of == run.as_str()).map(|(_, number)| number.parse());
-    let Some(Ok(number)) = number else {
+    let place = read_place(id).filter(|(of, number)| *of == run.as_str() && *number > 0);
+    let Some((_, number)) = place else {
         return Err(invalid(format!("an event of this run is named {run}:{{number}}")));
     };
-    let before = u64::saturating_sub(number, 1);
-    if number > 0 && app.funduq.run_events(run, before, 1).await?.is_empty() {
+    if app.funduq.run_events(run, number - 1, 1).await?.is_empty() {
         return Err(invalid(format!("the run has no event {number} yet")));
     }
     Ok(number)

@@ -32,6 +32,11 @@ pub(crate) fn answer(stream: AguiStream, place: Place, permit: Permit, keep_aliv
     events(Body::from_stream(stream::unfold(pump, Pump::next)))
 }
 
+/// The head of such an answer, for who asks for no more. How long the body would be is not known, and so not said.
+pub(crate) fn head() -> Response {
+    events(Body::from_stream(stream::empty::<Result<Bytes, Infallible>>()))
+}
+
 /// An answer whose body is an event stream.
 pub(crate) fn events(body: Body) -> Response {
     let headers = [

@@ -39,6 +39,11 @@ impl Readers {
         Place { readers: Arc::clone(self), run: run.clone(), reading }
     }
 
+    /// Whether somebody reads the run's stream.
+    pub(crate) fn is_read(&self, run: &RunId) -> bool {
+        self.lock().contains_key(run)
+    }
+
     /// Asks the run's reader to give way, and waits a moment until it has.
     pub(crate) async fn take_over(&self, run: &RunId) {
         let reading = self.lock().get(run).cloned();

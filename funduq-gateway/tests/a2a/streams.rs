@@ -161,6 +161,24 @@ async fn a_second_subscription_is_refused_and_the_place_is_free_when_the_first_l
 }
 
 #[tokio::test]
+async fn who_names_nothing_of_the_task_or_wants_the_head_alone_takes_its_stream_from_nobody() {
+    let Live { mut provider, offer, caller, mut stream, .. } = live().await;
+    let run = &offer.run.run_id;
+    for last in ["", "other:1"] {
+        let header = format!("last-event-id: {last}\r\n");
+        let mut refused = caller.open("SubscribeToTask", json!({"id": run}), &header).await;
+        assert_eq!(refused.json().await["error"]["code"], -32004, "{last}");
+    }
+    let asked = caller.request("HEAD", &format!("/tasks/{run}:subscribe"));
+    let asked = asked.header("last-event-id", format!("{run}:0")).send().await.unwrap();
+    assert_eq!(asked.status(), 405);
+    assert!(asked.headers()["allow"].to_str().unwrap().contains("GET"));
+    provider.event(run, 2, &finished(&offer)).await;
+    let seen = events(stream.rest().await.trim_start_matches(":\n"));
+    assert_eq!(seen.last().unwrap().1["result"]["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_does_not_stop_the_run() {
     let Live { mut provider, offer, caller, stream, .. } = live().await;
     drop(stream);

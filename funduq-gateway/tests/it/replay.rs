@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Provider, Raw, TestGateway, client, events, finished, input, nobody, started};
+use crate::support::{Provider, Raw, TestGateway, client, events, finished, input, nobody, request, started};
 
 struct Live {
     gateway: TestGateway,
@@ -125,8 +125,9 @@ async fn a_run_that_has_ended_is_replayed_whole_and_from_anywhere_and_never_with
 async fn an_id_that_is_not_of_this_run_is_refused() {
     let Live { gateway, offer, url, .. } = live().await;
     let run = &offer.run.run_id;
+    let wrong = ["x", "2", "+1", "01", "0"].map(|number| format!("{run}:{number}"));
     for last in
-        ["other:1".to_owned(), format!("{run}:x"), format!("{run}:2"), run.to_string(), "1".to_owned()]
+        wrong.into_iter().chain(["other:1".to_owned(), run.to_string(), "1".to_owned(), "é".to_owned()])
     {
         let mut refused = again(&url, Some(&last)).await;
         assert_eq!(refused.status, 400, "{last}");
@@ -150,5 +151,53 @@ async fn a_run_of_another_agent_is_none_of_this_one() {
         assert_eq!(refused.status, 404);
         assert_eq!(refused.json().await["error"]["code"], "run_not_found");
     }
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn an_empty_id_is_none() {
+    let Live { gateway, mut provider, offer, mut answer, url } = live().await;
+    answer.event().await.unwrap();
+    // So the stream stays with whoever reads it.
+    let mut refused = again(&url, Some("")).await;
+    assert_eq!(refused.json().await["error"]["code"], "stream_taken");
+    provider.event(&offer.run.run_id, 2, &finished(&offer)).await;
+    let rest = answer.rest().await;
+    assert_eq!(events(&rest).len(), 1);
+    assert!(again(&url, Some("")).await.rest().await.ends_with(&rest));
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn asking_for_the_head_takes_nobodys_stream() {
+    let Live { gateway, mut provider, offer, mut answer, url } = live().await;
+    let run = &offer.run.run_id;
+    answer.event().await.unwrap();
+    let head = async |last: &str| {
+        let headers = if last.is_empty() { String::new() } else { format!("last-event-id: {last}\r\n") };
+        let request = request("HEAD", &url, &format!("{headers}connection: close\r\n"));
+        let mut answer = Raw::send(&url, &request, b"").await;
+        answer.closed().await;
+        let head = |name: &str| answer.header(name).map(str::to_owned);
+        (answer.status, head("content-type"), head("cache-control"), head("content-length"))
+    };
+    let as_get =
+        |status, media: &str, cache: Option<&str>| (status, Some(media.to_owned()), cache.map(str::to_owned));
+    let stream = as_get(200, "text/event-stream", Some("no-cache"));
+    for (last, wanted) in [
+        (format!("{run}:1"), &stream),
+        (String::new(), &as_get(409, "application/json", None)),
+        (format!("{run}:9"), &as_get(400, "application/json", None)),
+    ] {
+        let (status, media, cache, length) = head(&last).await;
+        assert_eq!(&(status, media, cache), wanted, "{last}");
+        assert_eq!(length.is_none(), status == 200, "a stream has no length to tell");
+    }
+    provider.event(run, 2, &finished(&offer)).await;
+    let seen = events(&answer.rest().await);
+    assert_eq!(seen.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), [format!("{run}:2")]);
+    let (status, media, cache, _) = head("").await;
+    assert_eq!((status, media, cache), stream);
+    assert_eq!(head(&format!("{run}:2")).await.0, 204);
     gateway.stop().await;
 }

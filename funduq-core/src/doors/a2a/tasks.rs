@@ -16,6 +16,7 @@ use super::task::{self, Said, status};
 use crate::dispatch::{CancelAnswer, run_started};
 use crate::doors::authority;
 use crate::doors::caller::take_bag;
+use crate::doors::place::read_place;
 use crate::error::DoorError;
 use crate::links::Change;
 use crate::record::{
@@ -249,7 +250,7 @@ fn task_id(id: &str) -> Result<RunId, A2aDoorError> {
 
 /// The run, by its place in the lineage, and the update that a stream's event id names.
 fn place_in(runs: &[Run], id: &str) -> Option<(usize, u64)> {
-    let (run, updates) = id.rsplit_once(':')?;
+    let (run, updates) = read_place(id)?;
     let at = runs.iter().position(|known| known.id.as_str() == run)?;
-    Some((at, updates.parse().ok()?))
+    Some((at, updates))
 }

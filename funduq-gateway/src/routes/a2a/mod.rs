@@ -21,7 +21,7 @@ use funduq_a2a::{
     SubscribeToTaskRequest, VERSION_PARAMETER, parse_extensions,
 };
 use funduq_contract::{AgentAddress, INTERJECTION_EXTENSION, PublicKey, RunId};
-use funduq_core::{A2aReply, DoorError};
+use funduq_core::{A2aReply, DoorError, read_place};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
 
@@ -108,7 +108,7 @@ async fn carry_out(
     }
     let last_event = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     if let Request::SubscribeToTask(request) = &request {
-        make_way(app, &request.id, last_event.is_some()).await?;
+        make_way(app, &request.id, last_event).await?;
     }
     Ok((app.funduq.a2a().call(agent, request, presenter, last_event).await?, permit))
 }
@@ -126,13 +126,14 @@ async fn check_reader(app: &App, task: &str, reader: Option<PublicKey>) -> Resul
     }
 }
 
-/// Lets the connection that had a task's stream go first. One who names what it has takes the stream over: the
+/// Lets the connection that had a task's stream go first. One who names what it has of it takes the stream over: the
 /// connection that had it is lost.
-async fn make_way(app: &App, task: &str, takes_over: bool) -> Result<(), Refused> {
+async fn make_way(app: &App, task: &str, last_event: Option<&str>) -> Result<(), Refused> {
     let Ok(root) = RunId::new(task) else { return Ok(()) };
     let lineage = app.funduq.lineage(&root).await.map_err(ApiError::from)?;
     let Some(tail) = lineage.last().filter(|tail| !tail.status.is_terminal()) else { return Ok(()) };
-    if takes_over {
+    let place = last_event.and_then(read_place);
+    if place.is_some_and(|(of, _)| lineage.iter().any(|run| run.id.as_str() == of)) {
         app.readers.take_over(&tail.id).await;
     } else {
         app.readers.wait_for(&tail.id).await;
