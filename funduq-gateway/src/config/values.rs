@@ -215,6 +215,16 @@ pub enum Origins {
     These(Vec<HeaderValue>),
 }
 
+impl Origins {
+    /// Whether pages of this origin may call.
+    pub(crate) fn contain(&self, origin: &HeaderValue) -> bool {
+        match self {
+            Self::Any => true,
+            Self::These(listed) => listed.contains(origin),
+        }
+    }
+}
+
 impl FromStr for Origins {
     type Err = InvalidValue;
 

@@ -13,15 +13,17 @@ use tracing::field::Empty;
 use super::error::ApiError;
 use super::peer::Peer;
 use crate::app::App;
+use crate::limits::{AGAIN, Limit};
 
 /// By which callers, proxies and this gateway name one request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+/// By which a caller's telemetry names what the request is part of (W3C Trace Context §3).
+pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+pub(crate) const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The longest name that is taken from a caller.
 const MAX_ID: usize = 64;
 
-/// Names the request, lets it in or refuses it for coming too often, and notes it and its answer. The query stays out of the
-/// log: people put secrets there.
+/// Names the request, and notes it and its answer. The query stays out of the log: people put secrets there.
 pub(crate) async fn note(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = id(request.headers());
@@ -44,16 +46,8 @@ pub(crate) async fn note(State(app): State<Arc<App>>, request: Request, next: Ne
         span.record("peer", tracing::field::display(peer.ip));
     }
     let route_of = route.as_ref().map(MatchedPath::as_str);
-    let allowed = match &peer {
-        // Whoever watches over the gateway has to see it best when somebody asks too much of it.
-        Some(peer) if !is_watching(route_of) => app.limits.request(peer),
-        _ => Ok(()),
-    };
     let answering = async {
-        let mut response = match allowed {
-            Ok(()) => next.run(request).await,
-            Err(refusal) => refusal.into_response(),
-        };
+        let mut response = next.run(request).await;
         response.headers_mut().insert(REQUEST_ID, id);
         let status = response.status();
         app.metrics.answered(&method, route_of, status);
@@ -63,9 +57,29 @@ pub(crate) async fn note(State(app): State<Arc<App>>, request: Request, next: Ne
     answering.instrument(span.clone()).await
 }
 
-fn is_watching(route: Option<&str>) -> bool {
-    matches!(route, Some("/healthz" | "/readyz" | "/metrics"))
+/// Refuses a request that came on a connection over a limit, or too soon after others of its peer. Whoever watches over
+/// the gateway is let in all the same, since it has to see it best when somebody asks too much of it.
+pub(crate) async fn limit(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let of_request = request.extensions();
+    let route = of_request.get::<MatchedPath>().map(MatchedPath::as_str);
+    if !matches!(route, Some("/healthz" | "/readyz" | "/metrics")) {
+        if let Some(OverLimit(limit)) = of_request.get() {
+            return Err(limit.refusal(AGAIN));
+        }
+        if let Some(peer) = of_request.get::<Peer>() {
+            app.limits.request(peer)?;
+        }
+    }
+    Ok(next.run(request).await)
 }
+
+/// The limit that a request's connection is over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OverLimit(pub(crate) Limit);
 
 /// Notes in the request's name which run it is about.
 pub(crate) fn about_run(run: &funduq_contract::RunId, thread: &funduq_contract::ThreadId) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::header::CONNECTION;
 use http::{HeaderValue, Request};
 use hyper::body::Incoming;
@@ -22,6 +22,7 @@ use tokio_util::task::TaskTracker;
 use tower::{ServiceExt, service_fn};
 
 use super::peer::Peer;
+use super::requests::OverLimit;
 use super::silence::FirstWords;
 use super::stall::StallGuard;
 use super::tls::Certificate;
@@ -40,10 +41,6 @@ const MAX_BUFFER: usize = 64 << 10;
 
 /// How patient a connection is that is over a limit: its place is one of few.
 const NO_PATIENCE: Duration = Duration::from_secs(5);
-/// What is answered to a connection that is over a limit.
-const ALWAYS_OPEN: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-/// When one that is not may come again.
-const AGAIN: Duration = Duration::from_secs(5);
 
 /// How often an HTTP/2 connection is asked for a sign of life, and how long it may take.
 const H2_PING: Duration = Duration::from_secs(30);
@@ -136,15 +133,13 @@ pub(crate) async fn accept(listener: TcpListener, door: Door) {
     }
 }
 
-/// What a connection over a limit gets: health and metrics, and for anything else the reason why not.
+/// Marks what comes on a connection over a limit, so that it is refused where it would be for any other limit.
 fn reserve(router: Router, limit: Limit) -> Router {
-    Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+    Router::new().fallback_service(service_fn(move |mut request: Request<Body>| {
         let router = router.clone();
+        request.extensions_mut().insert(OverLimit(limit));
         async move {
-            let mut answer: Response = match ALWAYS_OPEN.contains(&request.uri().path()) {
-                true => router.oneshot(request).await?,
-                false => limit.refusal(AGAIN).into_response(),
-            };
+            let mut answer: Response = router.oneshot(request).await?;
             // Its place is for the next one. On HTTP/2 the header has no place and no meaning.
             if answer.version() < http::Version::HTTP_2 {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

@@ -27,7 +27,7 @@ const RESERVE: usize = 64;
 /// How many of those one peer may have.
 const PEER_RESERVE: usize = 4;
 /// When somebody who met a bound on what is held at once may come again.
-const AGAIN: Duration = Duration::from_secs(5);
+pub(crate) const AGAIN: Duration = Duration::from_secs(5);
 
 /// A limit, by its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,8 @@ use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::tokens::{self, Tokens};
 
-static ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
+/// How a signature has to be that would be taken (RFC 9421 §5.1).
+pub(crate) const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
 /// What a signature has to cover, for a client that can be asked (RFC 9421, section 5.1).
 const WANTED: HeaderValue = HeaderValue::from_static(
     "funduq=(\"@method\" \"@authority\" \"@path\" \"@query\" \"content-digest\");created;alg=\"ed25519\"",
@@ -220,7 +221,7 @@ impl Presenters {
 
 /// Says beside a 401 what is taken everywhere: a signature.
 pub(crate) fn challenge(error: ApiError) -> ApiError {
-    error.with(WWW_AUTHENTICATE, CHALLENGE).with(ACCEPT_SIGNATURE.clone(), WANTED)
+    error.with(WWW_AUTHENTICATE, CHALLENGE).with(ACCEPT_SIGNATURE, WANTED)
 }
 
 /// A field's values, as a signature sees them (RFC 9421, section 2.1).

@@ -45,6 +45,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(requests::not_found)
         .method_not_allowed_fallback(requests::method_not_allowed)
         .with_state(Arc::clone(&app));
-    let router = origin::guard(router, &origins).layer(middleware::map_request(strip));
+    // From the inside out: a page is to read also that a limit was met, and every answer is noted.
+    let router = origin::refuse_others(router, &origins);
+    let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app), requests::limit));
+    let router = origin::let_read(router, &origins).layer(middleware::map_request(strip));
     router.layer(middleware::from_fn_with_state(app, requests::note))
 }
