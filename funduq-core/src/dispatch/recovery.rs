@@ -67,7 +67,7 @@ fn orphan(store: &dyn Store, run: Run) -> Result<Settle, StoreError> {
             fold.push(event);
         }
         after += page.len() as u64;
-        if page.len() < PAGE {
+        if page.is_empty() {
             break;
         }
     }

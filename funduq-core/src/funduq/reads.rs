@@ -56,7 +56,7 @@ impl Funduq {
         self.inner.dispatch.record.read(move |store| store.children(&id, limit)).await
     }
 
-    /// A thread's history after a position, at most `limit` messages.
+    /// A thread's history after a position, at most `limit` messages and [`PAGE_BYTES`](crate::PAGE_BYTES).
     pub async fn thread_messages(
         &self,
         id: &ThreadId,
@@ -67,7 +67,8 @@ impl Funduq {
         self.inner.dispatch.record.read(move |store| store.messages(&id, after, limit)).await
     }
 
-    /// A thread's runs in the order of opening, after the first `skip`, at most `limit`.
+    /// A thread's runs in the order of opening, after the first `skip`, at most `limit` and
+    /// [`PAGE_BYTES`](crate::PAGE_BYTES) of their inputs.
     pub async fn thread_runs(
         &self,
         id: &ThreadId,
@@ -102,7 +103,7 @@ impl Funduq {
         self.inner.dispatch.record.read(move |store| store.lineage(&root)).await
     }
 
-    /// A run's recorded events after a number, at most `limit`.
+    /// A run's recorded events after a number, at most `limit` and [`EVENT_PAGE_BYTES`](crate::EVENT_PAGE_BYTES).
     pub async fn run_events(
         &self,
         id: &RunId,

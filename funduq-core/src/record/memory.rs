@@ -7,7 +7,9 @@ use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
 
 use super::model::{AgentRecord, Run, RunStatus, Thread, ThreadMessage, WaitingRun};
-use super::store::{Conflict, OpenRun, Register, Settle, Store, StoreError, Write, page_of};
+use super::store::{
+    Conflict, EVENT_PAGE_BYTES, OpenRun, PAGE_BYTES, Register, Settle, Store, StoreError, Write, page_of,
+};
 
 /// A [`Store`] in memory. It forgets everything when dropped; a clone of the `Arc` that holds it
 /// survives a restart of core, as a file would.
@@ -249,7 +251,7 @@ impl Store for MemoryStore {
         let state = self.lock();
         let runs = state.threads.get(thread).map(|stored| stored.runs.as_slice()).unwrap_or_default();
         let runs = runs.iter().skip(skip).map(|id| state.runs[id].run.clone());
-        Ok(page_of(runs, limit, |run| run.input.to_json().len()))
+        Ok(page_of(runs, limit, PAGE_BYTES, |run| run.input.to_json().len()))
     }
 
     fn lineage(&self, root: &RunId) -> Result<Vec<Run>, StoreError> {
@@ -286,7 +288,8 @@ impl Store for MemoryStore {
         let state = self.lock();
         let messages = state.threads.get(thread).map(|stored| stored.messages.as_slice()).unwrap_or_default();
         let skip = usize::try_from(after).unwrap_or(usize::MAX);
-        Ok(page_of(messages.iter().skip(skip).cloned(), limit, |stored| stored.message.json().len()))
+        let messages = messages.iter().skip(skip).cloned();
+        Ok(page_of(messages, limit, PAGE_BYTES, |stored| stored.message.json().len()))
     }
 
     fn latest_messages(
@@ -310,7 +313,8 @@ impl Store for MemoryStore {
         let state = self.lock();
         let events = state.runs.get(run).map(|stored| stored.events.as_slice()).unwrap_or_default();
         let skip = usize::try_from(after).unwrap_or(usize::MAX);
-        Ok(events.iter().skip(skip).take(limit).cloned().collect())
+        let events = events.iter().skip(skip).cloned();
+        Ok(page_of(events, limit, EVENT_PAGE_BYTES, |event| event.json().len()))
     }
 
     fn agents(&self) -> Result<Vec<AgentRecord>, StoreError> {

@@ -22,7 +22,9 @@ pub use model::{
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Inspection, Pruned, RecordFile, SqliteStore};
-pub use store::{Conflict, OpenRun, OpenThread, PAGE_BYTES, Register, Settle, Store, StoreError, Write};
+pub use store::{
+    Conflict, EVENT_PAGE_BYTES, OpenRun, OpenThread, PAGE_BYTES, Register, Settle, Store, StoreError, Write,
+};
 pub(crate) use stream::{Keep, RunEnd, RunLog};
 pub use stream::{NumberedEvent, RunStream, StreamEnd};
 pub use tasks::{TaskPage, TaskPlace, TaskQuery, TaskStanding};

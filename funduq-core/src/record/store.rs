@@ -169,14 +169,22 @@ pub enum Conflict {
 /// that makes it as large, so it may be shorter than was asked for, and has nothing only where there is nothing.
 pub const PAGE_BYTES: usize = 16 << 20;
 
-/// The first of these items, at most `limit` and a page of what `size` counts.
-pub(super) fn page_of<T>(items: impl Iterator<Item = T>, limit: usize, size: impl Fn(&T) -> usize) -> Vec<T> {
-    let mut bytes = 0;
+/// The same for a page of events, which each reader of a stream has one of: 1 MiB.
+pub const EVENT_PAGE_BYTES: usize = 1 << 20;
+
+/// The first of these items, at most `limit`, up to the one with which they have so many bytes by `size`.
+pub(super) fn page_of<T>(
+    items: impl Iterator<Item = T>,
+    limit: usize,
+    bytes: usize,
+    size: impl Fn(&T) -> usize,
+) -> Vec<T> {
+    let mut read = 0;
     let mut page = Vec::new();
     for item in items.take(limit) {
-        bytes += size(&item);
+        read += size(&item);
         page.push(item);
-        if bytes >= PAGE_BYTES {
+        if read >= bytes {
             break;
         }
     }
@@ -243,7 +251,7 @@ pub trait Store: Send + Sync + 'static {
         bytes: usize,
     ) -> Result<Vec<ThreadMessage>, StoreError>;
 
-    /// A run's events after the number `after`, at most `limit`, with their numbers in order.
+    /// A run's events after the number `after`, in order, at most `limit` and [`EVENT_PAGE_BYTES`].
     fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<RelayedEvent>, StoreError>;
 
     /// Every agent that was ever registered and not deleted, by key and name.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use funduq_contract::{RunId, ThreadId};
 
 use super::model::{Run, RunStatus};
-use super::store::{Store, StoreError, page_of};
+use super::store::{PAGE_BYTES, Store, StoreError, page_of};
 
 /// Where a lineage stands, read from its tail: the run that no other answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,6 +100,6 @@ pub(super) fn by_reading_all<S: Store + ?Sized>(
     tails.retain(|(place, _)| query.after.is_none_or(|after| *place < after));
     tails.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
     let matching = tails.len();
-    let tails = page_of(tails.into_iter(), query.limit, |(_, run)| run.input.to_json().len());
+    let tails = page_of(tails.into_iter(), query.limit, PAGE_BYTES, |(_, run)| run.input.to_json().len());
     Ok(TaskPage { more: tails.len() < matching, tails, total })
 }

@@ -2,7 +2,7 @@
 
 use funduq_agui::RelayedInput;
 use funduq_contract::{AgentAddress, FunduqPort, ThreadId, Verdict};
-use funduq_core::{PAGE_BYTES, TaskQuery};
+use funduq_core::{EVENT_PAGE_BYTES, PAGE_BYTES, TaskQuery};
 
 use crate::bench::{Bench, FINISHED, json, on_every_store, rest};
 
@@ -105,5 +105,38 @@ fn a_refused_resume_is_answered_with_no_more_than_an_event_holds() {
         let told = json(&events[1]);
         let ids: Vec<_> = told["messages"].as_array().unwrap().iter().map(|message| &message["id"]).collect();
         assert_eq!(ids, ["2", "3"]);
+    });
+}
+
+#[test]
+fn events_are_read_a_mebibyte_at_a_time_and_none_is_missed() {
+    on_every_store(|bench| async move {
+        let (provider, link, agent) = bench.serving(None).await;
+        let mut stream = bench.ask(&agent, "t", "x").await.unwrap();
+        let run = provider.offer().await.run.run_id;
+        bench.funduq.answer(link, &run, 1, Verdict::Accepted).await.unwrap();
+        let padding = "x".repeat(EVENT_PAGE_BYTES * 2 / 3);
+        for number in 1..=5 {
+            let event = format!(r#"{{"type":"CUSTOM","name":"{number}","value":"{padding}"}}"#);
+            bench.report(link, &run, number, &event).await;
+            assert_eq!(stream.next().await.unwrap().unwrap().number, Some(number));
+        }
+        let mut read = 0;
+        for expected in [2, 2, 1, 0] {
+            let page = bench.funduq.run_events(&run, read, 100).await.unwrap();
+            assert_eq!(page.len(), expected);
+            read += page.len() as u64;
+        }
+        // Whoever has to read all of them goes on to the last: a reader that comes back, and a restart, which adds its own.
+        drop(stream);
+        let bench = bench.restart().await;
+        let mut stream = bench.funduq.agui().replay(&agent, &run, 1).await.unwrap();
+        let mut seen = Vec::new();
+        while let Some(event) = stream.next().await.unwrap() {
+            seen.push((event.number.unwrap(), event.event.type_name().to_owned()));
+        }
+        let last = seen.pop();
+        assert_eq!(seen, (2..=5).map(|number| (number, "CUSTOM".to_owned())).collect::<Vec<_>>());
+        assert_eq!(last, Some((6, "RUN_ERROR".to_owned())));
     });
 }

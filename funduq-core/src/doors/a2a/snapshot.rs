@@ -119,7 +119,7 @@ impl Snapshot {
         let mut ends = false;
         while self.updates < until {
             let page = store.events(&id, self.events, PAGE)?;
-            let read = page.len();
+            let is_last = page.is_empty();
             for event in page {
                 if self.updates >= until {
                     return Ok(ends);
@@ -133,7 +133,7 @@ impl Snapshot {
                 self.behind = updates.split_off(fitting as usize);
                 updates.clear();
             }
-            if read < PAGE {
+            if is_last || ends {
                 break;
             }
         }

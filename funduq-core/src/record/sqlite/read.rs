@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::batch;
 use crate::record::model::{AgentRecord, Run, RunMetadata, RunStatus, Thread, ThreadMessage, WaitingRun};
-use crate::record::{PAGE_BYTES, StoreError};
+use crate::record::{EVENT_PAGE_BYTES, PAGE_BYTES, StoreError};
 
 const THREAD: &str = "SELECT id, provider, agent, head, parent, has_runs, created_at FROM threads";
 const RUN: &str = "SELECT runs.id, threads.id, threads.provider, threads.agent, status, input, chain,
@@ -118,8 +118,9 @@ pub(super) fn events(
     let query = "SELECT last, count, json FROM run_events WHERE run_no = ?1 AND last > ?2 ORDER BY last";
     let mut statement = db.prepare_cached(query)?;
     let mut rows = statement.query(params![no, after])?;
-    let mut events = Vec::new();
+    let (mut events, mut bytes) = (Vec::new(), 0);
     while events.len() < limit
+        && bytes < EVENT_PAGE_BYTES
         && let Some(row) = rows.next()?
     {
         let (last, count): (u64, u64) = (row.get(0)?, row.get(1)?);
@@ -130,6 +131,7 @@ pub(super) fn events(
             let event = RelayedEvent::parse(json);
             let corrupt = |error| StoreError::Corrupt(format!("an event of run {run}: {error}"));
             events.push(event.map_err(corrupt)?);
+            bytes += json.len();
         }
     }
     Ok(events)
