@@ -346,16 +346,21 @@ impl RunStream {
     async fn fill(&mut self) -> Result<(), StoreError> {
         let Some(log) = self.log.clone() else {
             let (run, after) = (self.run.clone(), self.after);
-            // In this order: what is written in between is in the page.
             let read = move |store: &dyn Store| {
-                let ended = store.run(&run)?.is_none_or(|run| run.status.is_terminal());
-                Ok((ended, store.events(&run, after, PAGE)?))
+                let page = store.events(&run, after, PAGE)?;
+                if !page.is_empty() {
+                    return Ok((page, None));
+                }
+                if !store.run(&run)?.is_none_or(|run| run.status.is_terminal()) {
+                    return Ok((page, Some(StreamEnd::Suspended)));
+                }
+                // It may have ended between the two reads, and its last events came with that.
+                let page = store.events(&run, after, PAGE)?;
+                let end = page.is_empty().then_some(StreamEnd::RunEnded);
+                Ok((page, end))
             };
-            let (ended, page) = self.record.read(read).await?;
-            if page.is_empty() {
-                self.end = Some(if ended { StreamEnd::RunEnded } else { StreamEnd::Suspended });
-            }
-            self.ready = page.into();
+            let (page, end) = self.record.read(read).await?;
+            (self.ready, self.end) = (page.into(), end);
             return Ok(());
         };
         let changed = log.changed.notified();

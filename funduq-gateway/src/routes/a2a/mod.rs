@@ -27,6 +27,7 @@ use http::{HeaderName, HeaderValue, Response};
 
 use self::refusal::Refused;
 use crate::app::App;
+use crate::config::Reads;
 use crate::http::body;
 use crate::http::error::ApiError;
 use crate::http::presenter;
@@ -115,14 +116,12 @@ async fn carry_out(
 
 /// Refuses, as one that is not there, a task that is not for this reader.
 async fn check_reader(app: &App, task: &str, reader: Option<PublicKey>) -> Result<(), Refused> {
-    let Ok(root) = RunId::new(task) else { return Ok(()) };
-    match app.funduq.run(&root).await.map_err(ApiError::from)? {
-        // Core says in its own words that it is not there.
-        None => Ok(()),
-        Some(_) => match presenter::run(app, &root, reader).await.map_err(ApiError::from)? {
-            Some(_) => Ok(()),
-            None => Err(A2aError::TaskNotFound { task_id: task.to_owned() }.into()),
-        },
+    let (Reads::Parties, Ok(root)) = (app.config.reads, RunId::new(task)) else { return Ok(()) };
+    let is_there = presenter::run(app, &root, reader).await.map_err(ApiError::from)?.is_some();
+    // Of one that never was, core says so in its own words.
+    match is_there || app.funduq.run(&root).await.map_err(ApiError::from)?.is_none() {
+        true => Ok(()),
+        false => Err(A2aError::TaskNotFound { task_id: task.to_owned() }.into()),
     }
 }
 
