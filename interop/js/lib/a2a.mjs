@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 
-import { ClientFactory, ClientFactoryOptions } from "@a2a-js/sdk/client";
+import { ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 
 import { told } from "./gateway.mjs";
 
@@ -13,9 +13,10 @@ const ROLE_USER = 1;
 /** The states by name: the client hands out the numbers of the protocol buffers. */
 const STATES = ["UNSPECIFIED", "SUBMITTED", "WORKING", "COMPLETED", "FAILED", "CANCELED", "INPUT_REQUIRED", "REJECTED", "AUTH_REQUIRED"];
 
-/** The stock client, made from the agent's card as its own factory does. */
-export function clientOf(cardUrl = told("FUNDUQ_CARD_URL"), binding = "JSONRPC") {
-  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { preferredTransports: [binding] });
+/** The stock client, made from the agent's card as its own factory does; `fetchImpl` is the client's own option. */
+export function clientOf(cardUrl = told("FUNDUQ_CARD_URL"), binding = "JSONRPC", fetchImpl = undefined) {
+  const transports = [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })];
+  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { transports, preferredTransports: [binding] });
   // The factory resolves the card relative to an address that ends in a slash.
   return new ClientFactory(options).createFromUrl(cardUrl.replace(/\.well-known\/agent-card\.json$/, ""));
 }
