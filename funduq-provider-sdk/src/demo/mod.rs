@@ -42,7 +42,8 @@ pub fn echo(name: &str) -> Result<ServedAgent, InvalidName> {
 }
 
 async fn answer(run: RunContext) -> AgentResult {
-    if let Some(answers) = &run.input().resume {
+    // An empty list answers nothing, as if there were none.
+    if let Some(answers) = run.input().resume.as_deref().filter(|answers| !answers.is_empty()) {
         return ask::answered(&run, answers).await;
     }
     if let Some(Message::Tool(result)) = run.input().messages.last() {

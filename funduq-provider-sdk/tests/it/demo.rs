@@ -59,6 +59,10 @@ async fn ask_interrupts_and_the_answer_is_said() {
         funduq.offer(offer_with("echo", "t", "2", "ask me something", &resume)).unwrap();
         assert_eq!(text(&funduq.finished("2").await), format!("You said: {said}"));
     }
+    // No answer is in an empty list, as the door sees it too.
+    let funduq = demo().await;
+    funduq.offer(offer_with("echo", "t", "3", "plain words", r#""resume":[],"#)).unwrap();
+    assert_eq!(text(&funduq.finished("3").await), "plain words");
 }
 
 #[tokio::test(start_paused = true)]
