@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use funduq_provider_sdk::contract::{ActorChain, ChainError, Identity, LinkClosed, Nonce, PortError, Ticket};
+use funduq_provider_sdk::agui::Message;
+use funduq_provider_sdk::contract::{
+    ActorChain, ChainError, Identity, LinkClosed, Nonce, PortError, Ticket, Verdict,
+};
 use funduq_provider_sdk::{
     AgentResult, HistoryError, InProcessError, InProcessLink, ProviderIdentity, RunContext, Runtime,
     ServedAgent, agent_fn, demo,
@@ -10,7 +13,7 @@ use funduq_provider_sdk::{
 
 use tokio::sync::Semaphore;
 
-use crate::support::{FakeFunduq, builder, linked, offer, offer_with, text};
+use crate::support::{FakeFunduq, builder, linked, offer, offer_of, offer_with, text};
 
 #[tokio::test(start_paused = true)]
 async fn a_link_proves_both_keys_and_then_publishes() {
@@ -185,6 +188,28 @@ async fn an_agent_has_the_callers_bag_and_funduqs_part_of_it() {
     let said = asked(&identity, &funduq, members, does).await;
     assert_eq!(said, r#"{"voucher":"v","n":1.0} Some("T") Ok(false)"#);
     assert_eq!(asked(&identity, &funduq, r#""forwardedProps":[1],"#, does).await, "{} None Ok(false)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_surrogate_pair_in_the_history_is_read_and_handed_on_as_it_came() {
+    const CUT: &str = r#"{"id":"b","role":"assistant","content":"cut \ud83d"}"#;
+    let agent = agent_fn(|run: RunContext| async move {
+        assert_eq!(run.relayed_input().messages[1].json(), CUT, "byte for byte");
+        assert_eq!(run.user_text().as_deref(), Some("and \u{fffd} on 😀"));
+        let Message::Assistant(said) = &run.input().messages[1] else { panic!("{:?}", run.input()) };
+        run.events().text(said.content.as_deref().unwrap_or_default()).await?;
+        Ok(())
+    });
+    let runtime = Runtime::builder(ProviderIdentity::generate()).agent(ServedAgent::new("a", agent).unwrap());
+    let (_runtime, _link, funduq) = linked(runtime).await;
+    let messages = format!(
+        r#"[{{"id":"a","role":"user","content":"x"}},{CUT},{{"id":"c","role":"user","content":"and \uDE00 on \ud83d\ude00"}}]"#
+    );
+    funduq.offer(offer_of("a", "t", "1", &messages, r#""state":{"k":"\ud83d"},"#)).unwrap();
+    funduq.until(|funduq| funduq.verdict("1").is_some()).await;
+    assert_eq!(funduq.verdict("1"), Some(Verdict::Accepted));
+    let events = funduq.finished("1").await;
+    assert_eq!(text(&events), "cut \u{fffd}", "{events:?}");
 }
 
 #[tokio::test(start_paused = true)]
