@@ -45,7 +45,8 @@ pub use served::{InFlight, Interjections, ServedAgent};
 pub use tokio_util::sync::CancellationToken;
 
 pub use sink::{
-    EmitError, EventSink, RawStream, ReasoningWriter, Step, TextOpening, TextWriter, ToolCallWriter,
+    EmitError, Entity, EventSink, OrderError, RawStream, ReasoningWriter, Step, TextOpening, TextWriter,
+    ToolCallWriter,
 };
 
 /// The guide's code, compiled.

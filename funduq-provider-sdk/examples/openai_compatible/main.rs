@@ -49,7 +49,7 @@ async fn answer(model: Arc<Model>, run: RunContext) -> AgentResult {
             Piece::Usage { input, output } => {
                 events.usage(
                     TokenUsage::new().model(&*request.model).input_tokens(input).output_tokens(output),
-                );
+                )?;
             }
             Piece::Failed(message) => return Err(AgentError::new(message).with_code("model_error")),
         }

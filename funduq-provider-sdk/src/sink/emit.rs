@@ -2,27 +2,28 @@
 
 use std::sync::Arc;
 
-use funduq_agui::{Event, EventType, RelayedEvent};
+use funduq_agui::{Event, RelayedEvent};
 
+use super::finish::check_asks;
 use super::order::Phase;
 use super::{EmitError, EventSink, RawStream, check_size, json_of};
 use crate::runtime::Ends;
 
 impl EventSink {
-    /// Says any event. A `RUN_STARTED` or `RUN_FINISHED` gets the run's own ids; a terminal event
-    /// closes what the other methods have opened.
-    ///
-    /// What is opened by an event given here is the agent's to close.
+    /// Says any event. A `RUN_STARTED` or `RUN_FINISHED` gets the run's own ids. What is opened by an event given
+    /// here is closed as what the other methods open: with the run's end, if not before.
     ///
     /// # Errors
-    /// [`EmitError::Malformed`] for an event at which funduq would end the run, and
-    /// [`EmitError::AlreadyStarted`]; else as for everything that is said.
+    /// [`EmitError::Malformed`] for an event at which funduq would end the run; [`EmitError::OutOfOrder`]
+    /// for one at which a client would, as a second start of what is open, a piece or an end of what is not,
+    /// or a chunk that names nothing; [`EmitError::AlreadyStarted`]; for a `RUN_FINISHED`
+    /// [`EmitError::AskedTwice`]. Else as for everything that is said.
     pub async fn emit(&self, event: impl Into<Event>) -> Result<(), EmitError> {
         match event.into() {
             Event::RunStarted(mut started) => {
                 started.thread_id.clone_from(&self.shared.thread_id);
                 started.run_id.clone_from(&self.shared.run_id);
-                self.say_json(json_of(&started.into())?)?;
+                self.begin(&started.into())?;
             }
             Event::RunFinished(mut finished) => {
                 finished.thread_id.clone_from(&self.shared.thread_id);
@@ -30,7 +31,9 @@ impl EventSink {
                 self.end(finished.into())?;
             }
             error @ Event::RunError(_) => self.end(error)?,
-            event => self.say_json(json_of(&event)?)?,
+            // It may be of a known type all the same.
+            unknown @ Event::Unknown(_) => self.say_json(json_of(&unknown)?)?,
+            event => self.say_checked(&event)?,
         }
         self.flush_or_over().await
     }
@@ -38,7 +41,8 @@ impl EventSink {
     /// Says any event as its JSON, byte for byte; also one of a type that AG-UI 1.0 does not know.
     ///
     /// # Errors
-    /// As [`emit`](Self::emit).
+    /// As [`emit`](Self::emit), and [`EmitError::OtherRun`] for a `RUN_STARTED` or `RUN_FINISHED` of other ids than
+    /// the run's.
     pub async fn emit_json(&self, json: impl Into<Arc<str>>) -> Result<(), EmitError> {
         self.say_json(json.into())?;
         self.flush_or_over().await
@@ -54,37 +58,53 @@ impl EventSink {
     /// [`EmitError::RunOver`] when the run has ended, and [`EmitError::TakenOver`] the second time.
     pub fn take_over(&self) -> Result<RawStream, EmitError> {
         let mut order = self.order();
-        match order.phase {
-            Phase::Over => Err(EmitError::RunOver),
-            Phase::TakenOver => Err(EmitError::TakenOver),
-            Phase::Before | Phase::Started => {
-                order.phase = Phase::TakenOver;
-                Ok(RawStream::new(self.shared.run.clone()))
-            }
-        }
+        order.takes_more()?;
+        order.phase = Phase::TakenOver;
+        Ok(RawStream::new(self.shared.run.clone()))
     }
 
     fn say_json(&self, json: Arc<str>) -> Result<(), EmitError> {
         check_size(json.len())?;
-        let event = RelayedEvent::parse(json.clone())?;
-        let run = &self.shared.run;
+        let relayed = RelayedEvent::parse(json.clone())?;
+        let event = Event::try_from(&relayed).map_err(|error| EmitError::NoJson(error.to_string()))?;
+        match &event {
+            Event::RunStarted(started) => {
+                self.check_ids(&started.thread_id, &started.run_id)?;
+                self.take_start(json, &event)
+            }
+            Event::RunFinished(finished) => {
+                self.check_ids(&finished.thread_id, &finished.run_id)?;
+                check_asks(finished)?;
+                self.take_end(&mut self.order(), json, &event)
+            }
+            Event::RunError(_) => self.take_end(&mut self.order(), json, &event),
+            _ => self.take(json, &event),
+        }
+    }
+
+    fn begin(&self, started: &Event) -> Result<(), EmitError> {
+        let json = json_of(started)?;
+        RelayedEvent::parse(json.clone())?;
+        self.take_start(json, started)
+    }
+
+    fn take_start(&self, json: Arc<str>, started: &Event) -> Result<(), EmitError> {
         let mut order = self.order();
-        match (order.phase, event.event_type()) {
-            (Phase::Over, _) => return Err(EmitError::RunOver),
-            (Phase::TakenOver, _) => return Err(EmitError::TakenOver),
-            (Phase::Started, EventType::RunStarted) => return Err(EmitError::AlreadyStarted),
-            (Phase::Before, EventType::RunStarted) => order.phase = Phase::Started,
-            (Phase::Before, _) => self.start(&mut order)?,
-            (Phase::Started, _) => {}
+        order.takes_more()?;
+        if order.phase == Phase::Started {
+            return Err(EmitError::AlreadyStarted);
         }
-        if event.terminal().is_none() {
-            return Ok(run.push(json, Ends::No)?);
+        order.admit(started)?;
+        order.phase = Phase::Started;
+        Ok(self.shared.run.push(json, Ends::No)?)
+    }
+
+    fn check_ids(&self, thread_id: &str, run_id: &str) -> Result<(), EmitError> {
+        let own = [("threadId", thread_id, &self.shared.thread_id), ("runId", run_id, &self.shared.run_id)];
+        match own.into_iter().find(|(_, said, own)| said != own) {
+            Some((member, said, _)) => Err(EmitError::OtherRun { member, said: said.to_owned() }),
+            None => Ok(()),
         }
-        for open in order.close_all() {
-            run.push(json_of(&super::finish::closing(&open))?, Ends::No)?;
-        }
-        order.phase = Phase::Over;
-        Ok(run.push(json, Ends::Terminal)?)
     }
 
     /// After a terminal event the run may be settled before this returns, which is no failure.

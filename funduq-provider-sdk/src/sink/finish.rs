@@ -1,12 +1,17 @@
 //! How a run ends: everything open is closed, then comes the one terminal event.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use funduq_agui::event::{
-    ReasoningEnd, ReasoningMessageEnd, RunError, RunFinished, StepFinished, TextMessageEnd, ToolCallEnd,
+    ReasoningEnd, ReasoningMessageEnd, RunError, RunFinished, StepFinished, SubagentError, SubagentFinished,
+    SubagentSuspendedOutcome, TextMessageEnd, ToolCallEnd,
 };
-use funduq_agui::{Event, Interrupt, Json};
+use funduq_agui::{Event, Interrupt, Json, RelayedEvent, RunFinishedOutcome};
 use serde::Serialize;
 
-use super::order::{Open, Phase};
+use super::error::Entity;
+use super::order::{Open, Order, Phase};
 use super::{EmitError, EventSink, json_of};
 use crate::runtime::Ends;
 
@@ -23,7 +28,8 @@ impl EventSink {
     /// Finishes the run with something that it returns.
     ///
     /// # Errors
-    /// [`EmitError::NoJson`] for a result without a JSON form; else as [`finish`](Self::finish).
+    /// [`EmitError::NoJson`] for a result without a JSON form, [`EmitError::Malformed`] for one that is nested too
+    /// deep; else as [`finish`](Self::finish).
     pub async fn finish_with<R>(&self, result: &R) -> Result<(), EmitError>
     where
         R: Serialize + Sync + ?Sized,
@@ -36,7 +42,8 @@ impl EventSink {
     /// Ends the run with questions; the answers start another run, whose input's `resume` has them.
     ///
     /// # Errors
-    /// [`EmitError::NothingAsked`] without an interrupt; else as [`finish`](Self::finish).
+    /// [`EmitError::NothingAsked`] without an interrupt, [`EmitError::AskedTwice`] for two of one id,
+    /// [`EmitError::Malformed`] for a schema or metadata that is nested too deep; else as [`finish`](Self::finish).
     pub async fn interrupt(&self, interrupts: impl IntoIterator<Item = Interrupt>) -> Result<(), EmitError> {
         let mut interrupts = interrupts.into_iter();
         let first = interrupts.next().ok_or(EmitError::NothingAsked)?;
@@ -88,18 +95,15 @@ impl EventSink {
         RunFinished::new(&*self.shared.thread_id, &*self.shared.run_id)
     }
 
-    /// Says the terminal event: nothing that was opened stays open, and the usage is told.
+    /// Says the terminal event, with the usage.
     pub(super) fn end(&self, mut event: Event) -> Result<(), EmitError> {
-        let run = &self.shared.run;
         let mut order = self.order();
-        match order.phase {
-            Phase::Over => return Err(EmitError::RunOver),
-            Phase::TakenOver => return Err(EmitError::TakenOver),
-            Phase::Before => self.start(&mut order)?,
-            Phase::Started => {}
+        order.takes_more()?;
+        if let Event::RunFinished(finished) = &event {
+            check_asks(finished)?;
         }
-        let usage = std::mem::take(&mut order.usage);
-        if !usage.is_empty() {
+        if !order.usage.is_empty() {
+            let usage = order.usage.iter().cloned();
             match &mut event {
                 Event::RunFinished(finished) => finished.usage.get_or_insert_default().extend(usage),
                 Event::RunError(error) => error.usage.get_or_insert_default().extend(usage),
@@ -107,8 +111,24 @@ impl EventSink {
             }
         }
         let terminal = json_of(&event)?;
-        for open in order.close_all() {
-            run.push(json_of(&closing(&open))?, Ends::No)?;
+        RelayedEvent::parse(terminal.clone())?;
+        self.take_end(&mut order, terminal, &event)
+    }
+
+    /// Takes in the terminal event: nothing that was opened stays open.
+    pub(super) fn take_end(
+        &self,
+        order: &mut Order,
+        terminal: Arc<str>,
+        event: &Event,
+    ) -> Result<(), EmitError> {
+        let run = &self.shared.run;
+        order.takes_more()?;
+        if order.phase == Phase::Before {
+            self.start(order)?;
+        }
+        for end in order.close_all().iter().filter_map(|open| closing_with(open, event)) {
+            run.push(json_of(&end)?, Ends::No)?;
         }
         order.phase = Phase::Over;
         Ok(run.push(terminal, Ends::Terminal)?)
@@ -123,14 +143,63 @@ impl EventSink {
     }
 }
 
-/// The event that closes something.
-pub(super) fn closing(open: &Open) -> Event {
-    match open {
-        Open::Text(id) => TextMessageEnd::new(&**id).into(),
-        Open::ToolCall(id) => ToolCallEnd::new(&**id).into(),
-        Open::Reasoning(id) => ReasoningEnd::new(&**id).into(),
-        Open::ReasoningMessage(id) => ReasoningMessageEnd::new(&**id).into(),
-        Open::Step(name) => StepFinished::new(&**name).into(),
+/// Each interrupt has an id of its own: an answer says which it answers by that alone.
+pub(super) fn check_asks(finished: &RunFinished) -> Result<(), EmitError> {
+    let Some(RunFinishedOutcome::Interrupt(outcome)) = &finished.outcome else { return Ok(()) };
+    let mut ids = HashSet::new();
+    match outcome.interrupts.iter().find(|interrupt| !ids.insert(interrupt.id.as_str())) {
+        Some(twice) => Err(EmitError::AskedTwice { id: twice.id.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// The event that closes something; `None` for what has no end.
+pub(super) fn closing(open: &Open) -> Option<Event> {
+    let (id, owner) = (&*open.id, open.owner.as_deref().map(str::to_owned));
+    macro_rules! by {
+        ($event:expr) => {{
+            let mut event = $event;
+            event.subagent_run_id = owner;
+            Some(event.into())
+        }};
+    }
+    match open.what {
+        Entity::TextMessage => by!(TextMessageEnd::new(id)),
+        Entity::ToolCall => by!(ToolCallEnd::new(id)),
+        Entity::ReasoningSpan => by!(ReasoningEnd::new(id)),
+        Entity::ReasoningMessage => by!(ReasoningMessageEnd::new(id)),
+        Entity::Step => by!(StepFinished::new(id)),
+        Entity::Subagent => Some(SubagentFinished::new(id).into()),
+        Entity::Activity => None,
+    }
+}
+
+/// The same at the run's end, which a subagent that is still at work shares.
+fn closing_with(open: &Open, terminal: &Event) -> Option<Event> {
+    if open.what != Entity::Subagent {
+        return closing(open);
+    }
+    let id = &*open.id;
+    match terminal {
+        Event::RunError(failed) => {
+            let mut error = SubagentError::new(id, failed.message.as_str());
+            error.code.clone_from(&failed.code);
+            Some(error.into())
+        }
+        Event::RunFinished(finished) => match &finished.outcome {
+            Some(RunFinishedOutcome::Interrupt(outcome)) => {
+                let own = |interrupt: &&Interrupt| interrupt.subagent_run_id.as_deref() == Some(id);
+                let ids: Vec<_> = outcome.interrupts.iter().filter(own).map(|own| own.id.clone()).collect();
+                let mut suspended = SubagentSuspendedOutcome::new();
+                suspended.interrupt_ids = (!ids.is_empty()).then_some(ids);
+                Some(SubagentFinished::new(id).outcome(suspended).into())
+            }
+            Some(RunFinishedOutcome::Cancelled(_)) => {
+                Some(SubagentError::new(id, "the run was cancelled").code("cancelled").into())
+            }
+            _ => closing(open),
+        },
+        _ => closing(open),
     }
 }
 

@@ -1,8 +1,11 @@
 //! The events of one run, in an order that AG-UI 1.0 allows by construction.
 
 mod emit;
+mod error;
 mod finish;
+mod lanes;
 mod order;
+mod owners;
 mod raw;
 mod whole;
 mod writers;
@@ -11,14 +14,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use funduq_agui::event::RunStarted;
-use funduq_agui::{Event, MAX_EVENT_BYTES, MalformedEvent};
+use funduq_agui::{Event, MAX_EVENT_BYTES, RelayedEvent};
 use funduq_contract::ThreadId;
-use order::{Open, Order, Phase};
+use order::{Order, Phase};
 
+pub use error::{EmitError, Entity, OrderError};
 pub use raw::RawStream;
 pub use writers::{ReasoningWriter, Step, TextOpening, TextWriter, ToolCallWriter};
 
-use crate::runtime::{Closed, Ends, Run};
+use crate::runtime::{Ends, Run};
 
 /// A piece of streamed text, in bytes: longer ones are split, so that no text is too long for one event.
 const MAX_DELTA: usize = 1 << 20;
@@ -28,6 +32,10 @@ const MAX_DELTA: usize = 1 << 20;
 /// `RUN_STARTED` goes out by itself before the first event, with the run's ids; whatever is
 /// opened is closed, at the latest before the run finishes; after that nothing more is taken. Several
 /// tasks may write at once.
+///
+/// What AG-UI 1.0 does not allow is not taken: an event that is not what its type says
+/// ([`EmitError::Malformed`]) or that does not fit to those before it ([`EmitError::OutOfOrder`]).
+/// The run goes on without it.
 ///
 /// Every method waits while too much of the run is not yet recorded; that is how a slow
 /// link slows the agent. Dropping such a future takes nothing back: the event is said.
@@ -44,45 +52,6 @@ struct Shared {
     order: Mutex<Order>,
 }
 
-/// Why an event was not taken.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EmitError {
-    /// The run has ended: the agent finished it, or funduq settled it.
-    #[error("the run is over; nothing more can be said in it")]
-    RunOver,
-    /// The agent has taken the stream over and writes it through its [`RawStream`].
-    #[error("the run's stream was taken over; use the raw stream")]
-    TakenOver,
-    /// `RUN_STARTED` was said before.
-    #[error("the run has started already")]
-    AlreadyStarted,
-    /// What is written to was closed, or the run ended meanwhile.
-    #[error("what this writes to is closed")]
-    NotOpen,
-    /// The event is longer than one may be.
-    #[error("the event has {bytes} bytes; the limit is {MAX_EVENT_BYTES}")]
-    TooLarge {
-        /// Its length as JSON.
-        bytes: usize,
-    },
-    /// The value has no JSON form.
-    #[error("the value has no JSON form: {0}")]
-    NoJson(String),
-    /// funduq would end the run for this event.
-    #[error("AG-UI does not allow this event: {0}")]
-    Malformed(#[from] MalformedEvent),
-    /// An interrupt outcome asks for nothing.
-    #[error("an interrupt has to ask for something")]
-    NothingAsked,
-}
-
-impl From<Closed> for EmitError {
-    fn from(_: Closed) -> Self {
-        Self::RunOver
-    }
-}
-
 impl EventSink {
     pub(crate) fn new(run: Arc<Run>, thread_id: &ThreadId, parent_run_id: Option<String>) -> Self {
         let run_id = run.id().to_string();
@@ -96,22 +65,25 @@ impl EventSink {
         self.shared.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes one event in, opening or closing something with it, and starts the run before the first.
-    fn say(&self, event: impl Into<Event>, change: Change<'_>) -> Result<(), EmitError> {
-        let json = json_of(&event.into())?;
+    /// Takes in an event that is what AG-UI says by its making: of ids and text, no larger than it may be.
+    fn say(&self, event: &Event) -> Result<(), EmitError> {
+        self.take(json_of(event)?, event)
+    }
+
+    /// The same for one that carries what its author made, which can be too deep or no word of AG-UI's.
+    fn say_checked(&self, event: &Event) -> Result<(), EmitError> {
+        let json = json_of(event)?;
+        RelayedEvent::parse(json.clone())?;
+        self.take(json, event)
+    }
+
+    /// Takes in an event that ends nothing, in its place, and starts the run before the first.
+    fn take(&self, json: Arc<str>, event: &Event) -> Result<(), EmitError> {
         let mut order = self.order();
-        match order.phase {
-            Phase::Over => return Err(EmitError::RunOver),
-            Phase::TakenOver => return Err(EmitError::TakenOver),
-            Phase::Before => self.start(&mut order)?,
-            Phase::Started => {}
-        }
-        match change {
-            Change::None => {}
-            Change::Opens(what) => order.opened(what),
-            Change::Within(what) if order.is_open(what) => {}
-            Change::Closes(what) if order.closed(what) => {}
-            Change::Within(_) | Change::Closes(_) => return Err(EmitError::NotOpen),
+        order.takes_more()?;
+        order.admit(event)?;
+        if order.phase == Phase::Before {
+            self.start(&mut order)?;
         }
         Ok(self.shared.run.push(json, Ends::No)?)
     }
@@ -128,9 +100,9 @@ impl EventSink {
         Ok(self.shared.run.flush().await?)
     }
 
-    /// The same for an event that leaves nothing open, and waits.
+    /// Takes in an event that carries what its author made, and waits.
     async fn say_whole(&self, event: impl Into<Event>) -> Result<(), EmitError> {
-        self.say(event, Change::None)?;
+        self.say_checked(&event.into())?;
         self.flush().await
     }
 }
@@ -139,14 +111,6 @@ impl fmt::Debug for EventSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventSink").field("run", &self.shared.run_id).finish_non_exhaustive()
     }
-}
-
-/// What an event does to what is open.
-enum Change<'a> {
-    None,
-    Opens(Open),
-    Within(&'a Open),
-    Closes(&'a Open),
 }
 
 fn json_of(event: &Event) -> Result<Arc<str>, EmitError> {

@@ -1,9 +1,10 @@
 //! What an agent says in one go.
 
 use funduq_agui::event::{
-    ActivityDelta, ActivitySnapshot, Custom, MessagesSnapshot, StateDelta, StateSnapshot, ToolCallResult,
+    ActivityDelta, ActivitySnapshot, Custom, MessagesSnapshot, RunError, StateDelta, StateSnapshot,
+    ToolCallResult,
 };
-use funduq_agui::{Content, Event, Json, JsonPatchOperation, Message, RawObject, RelayedEvent, TokenUsage};
+use funduq_agui::{Content, Json, JsonPatchOperation, Message, RawObject, RelayedEvent, TokenUsage};
 use serde::Serialize;
 
 use super::{EmitError, EventSink, new_id};
@@ -40,7 +41,7 @@ impl EventSink {
     /// What a tool returned that the agent ran itself. Answers the id of the tool's message.
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// [`EmitError::Malformed`] for parts that are not what AG-UI says; else as [`text`](Self::text).
     pub async fn tool_result(
         &self,
         tool_call_id: &str,
@@ -66,7 +67,8 @@ impl EventSink {
     /// The whole state, in place of the one before.
     ///
     /// # Errors
-    /// [`EmitError::NoJson`] for a state without a JSON form; else as [`text`](Self::text).
+    /// [`EmitError::NoJson`] for a state without a JSON form, [`EmitError::Malformed`] for one that is nested too
+    /// deep; else as [`text`](Self::text).
     pub async fn state<S>(&self, state: &S) -> Result<(), EmitError>
     where
         S: Serialize + Sync + ?Sized,
@@ -80,13 +82,13 @@ impl EventSink {
     /// # Errors
     /// [`EmitError::Malformed`] for a path that is no JSON Pointer; else as [`text`](Self::text).
     pub async fn state_delta(&self, patch: Vec<JsonPatchOperation>) -> Result<(), EmitError> {
-        self.say_checked(StateDelta::new(patch).into()).await
+        self.say_whole(StateDelta::new(patch)).await
     }
 
     /// The whole content of an activity: progress that is not conversation. Answers the activity's id.
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// [`EmitError::Malformed`] for content that is nested too deep; else as [`text`](Self::text).
     pub async fn activity(&self, kind: &str, content: RawObject) -> Result<String, EmitError> {
         let id = new_id();
         self.say_whole(ActivitySnapshot::new(&*id, kind, content)).await?;
@@ -103,13 +105,13 @@ impl EventSink {
         kind: &str,
         patch: Vec<JsonPatchOperation>,
     ) -> Result<(), EmitError> {
-        self.say_checked(ActivityDelta::new(id, kind, patch).into()).await
+        self.say_whole(ActivityDelta::new(id, kind, patch)).await
     }
 
     /// The whole conversation as the agent has it.
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// [`EmitError::Malformed`] for messages that are not what AG-UI says; else as [`text`](Self::text).
     pub async fn messages(&self, messages: Vec<Message>) -> Result<(), EmitError> {
         self.say_whole(MessagesSnapshot::new(messages)).await
     }
@@ -117,7 +119,8 @@ impl EventSink {
     /// An event of the application's own.
     ///
     /// # Errors
-    /// [`EmitError::NoJson`] for a value without a JSON form; else as [`text`](Self::text).
+    /// [`EmitError::NoJson`] for a value without a JSON form, [`EmitError::Malformed`] for one that is nested too
+    /// deep; else as [`text`](Self::text).
     pub async fn custom<V>(&self, name: &str, value: &V) -> Result<(), EmitError>
     where
         V: Serialize + Sync + ?Sized,
@@ -127,14 +130,15 @@ impl EventSink {
     }
 
     /// Adds what a model call cost; it goes out with the run's last event.
-    pub fn usage(&self, usage: TokenUsage) {
+    ///
+    /// # Errors
+    /// [`EmitError::Malformed`] for a count above [`MAX_SAFE_INTEGER`](funduq_agui::MAX_SAFE_INTEGER), or further
+    /// members that are nested too deep: then it is not added.
+    pub fn usage(&self, usage: TokenUsage) -> Result<(), EmitError> {
+        // Checked now and in its place, so that it cannot spoil the end.
+        RelayedEvent::parse(super::json_of(&RunError::new("").usage(vec![usage.clone()]).into())?)?;
         self.order().usage.push(usage);
-    }
-
-    /// For events whose fields have a syntax that their type does not force.
-    async fn say_checked(&self, event: Event) -> Result<(), EmitError> {
-        RelayedEvent::parse(super::json_of(&event)?)?;
-        self.say_whole(event).await
+        Ok(())
     }
 }
 

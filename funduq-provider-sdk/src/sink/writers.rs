@@ -8,9 +8,10 @@ use funduq_agui::event::{
     TextMessageRole, TextMessageStart, ToolCallArgs, ToolCallStart,
 };
 
+use super::error::Entity;
 use super::finish::closing;
 use super::order::Open;
-use super::{Change, EmitError, EventSink, new_id, pieces};
+use super::{EmitError, EventSink, new_id, pieces};
 
 /// How a text message begins when it is not simply the agent's.
 #[derive(Debug, Clone, Default)]
@@ -35,12 +36,13 @@ impl EventSink {
     /// Opens a text message.
     ///
     /// # Errors
-    /// As [`open_text`](Self::open_text).
+    /// [`OrderError::AlreadyOpen`](super::OrderError::AlreadyOpen) for the id of one that is open,
+    /// [`EmitError::Malformed`] for a role that AG-UI 1.0 does not know; else as [`open_text`](Self::open_text).
     pub async fn open_text_as(&self, opening: TextOpening) -> Result<TextWriter, EmitError> {
         let id: Arc<str> = opening.id.unwrap_or_else(new_id).into();
         let mut start = TextMessageStart::new(&*id).role(opening.role.unwrap_or(TextMessageRole::Assistant));
         start.name = opening.name;
-        let guard = self.open(start, Open::Text(id.clone()))?;
+        let guard = self.open(start, Open::own(Entity::TextMessage, id.clone()))?;
         self.flush().await?;
         Ok(TextWriter { guard, id })
     }
@@ -56,7 +58,8 @@ impl EventSink {
     /// Opens a tool call under an id, in the message `parent` if there is one.
     ///
     /// # Errors
-    /// As [`open_text`](Self::open_text).
+    /// [`OrderError::AlreadyOpen`](super::OrderError::AlreadyOpen) for the id of one that is open; else as
+    /// [`open_text`](Self::open_text).
     pub async fn open_tool_call_as(
         &self,
         id: impl Into<Arc<str>>,
@@ -66,7 +69,7 @@ impl EventSink {
         let id = id.into();
         let mut start = ToolCallStart::new(&*id, tool);
         start.parent_message_id = parent.map(str::to_owned);
-        let guard = self.open(start, Open::ToolCall(id.clone()))?;
+        let guard = self.open(start, Open::own(Entity::ToolCall, id.clone()))?;
         self.flush().await?;
         Ok(ToolCallWriter { guard, id })
     }
@@ -77,8 +80,9 @@ impl EventSink {
     /// As [`open_text`](Self::open_text).
     pub async fn open_reasoning(&self) -> Result<ReasoningWriter, EmitError> {
         let id: Arc<str> = new_id().into();
-        let span = self.open(ReasoningStart::new(&*id), Open::Reasoning(id.clone()))?;
-        let message = self.open(ReasoningMessageStart::new(&*id), Open::ReasoningMessage(id.clone()))?;
+        let span = self.open(ReasoningStart::new(&*id), Open::own(Entity::ReasoningSpan, id.clone()))?;
+        let message =
+            self.open(ReasoningMessageStart::new(&*id), Open::own(Entity::ReasoningMessage, id.clone()))?;
         self.flush().await?;
         Ok(ReasoningWriter { message, span, id })
     }
@@ -86,21 +90,23 @@ impl EventSink {
     /// Opens a named step of the run. One of a name at a time.
     ///
     /// # Errors
-    /// As [`open_text`](Self::open_text).
+    /// [`OrderError::AlreadyOpen`](super::OrderError::AlreadyOpen) while a step of that name is under way; else as
+    /// [`open_text`](Self::open_text).
     pub async fn step(&self, name: &str) -> Result<Step, EmitError> {
-        let guard = self.open(StepStarted::new(name), Open::Step(name.into()))?;
+        let guard = self.open(StepStarted::new(name), Open::own(Entity::Step, name.into()))?;
         self.flush().await?;
         Ok(Step { guard })
     }
 
     /// The guard comes before anything is awaited, so that what was opened is closed whatever happens.
     fn open(&self, start: impl Into<Event>, open: Open) -> Result<Guard, EmitError> {
-        self.say(start, Change::Opens(open.clone()))?;
+        // A role may be no word of AG-UI's.
+        self.say_checked(&start.into())?;
         Ok(Guard { sink: self.clone(), open })
     }
 
     fn close(&self, open: &Open) -> Result<(), EmitError> {
-        self.say(closing(open), Change::Closes(open))
+        closing(open).map_or(Ok(()), |end| self.say(&end))
     }
 }
 
@@ -142,12 +148,12 @@ impl TextWriter {
     /// Appends text.
     ///
     /// # Errors
-    /// [`EmitError::RunOver`] when the run has ended.
+    /// [`EmitError::RunOver`] when the run has ended, and
+    /// [`OrderError::NotOpen`](super::OrderError::NotOpen) when an event given to
+    /// [`emit`](EventSink::emit) has closed it.
     pub async fn push(&self, text: &str) -> Result<(), EmitError> {
         for piece in pieces(text) {
-            self.guard
-                .sink
-                .say(TextMessageContent::new(&*self.id, piece), Change::Within(&self.guard.open))?;
+            self.guard.sink.say(&TextMessageContent::new(&*self.id, piece).into())?;
             self.guard.sink.flush().await?;
         }
         Ok(())
@@ -178,10 +184,12 @@ impl ToolCallWriter {
     /// Appends to the arguments, which together are the text of one JSON value.
     ///
     /// # Errors
-    /// [`EmitError::RunOver`] when the run has ended.
+    /// [`EmitError::RunOver`] when the run has ended, and
+    /// [`OrderError::NotOpen`](super::OrderError::NotOpen) when an event given to
+    /// [`emit`](EventSink::emit) has closed it.
     pub async fn push(&self, arguments: &str) -> Result<(), EmitError> {
         for piece in pieces(arguments) {
-            self.guard.sink.say(ToolCallArgs::new(&*self.id, piece), Change::Within(&self.guard.open))?;
+            self.guard.sink.say(&ToolCallArgs::new(&*self.id, piece).into())?;
             self.guard.sink.flush().await?;
         }
         Ok(())
@@ -214,11 +222,12 @@ impl ReasoningWriter {
     /// Appends text.
     ///
     /// # Errors
-    /// [`EmitError::RunOver`] when the run has ended.
+    /// [`EmitError::RunOver`] when the run has ended, and
+    /// [`OrderError::NotOpen`](super::OrderError::NotOpen) when an event given to
+    /// [`emit`](EventSink::emit) has closed it.
     pub async fn push(&self, text: &str) -> Result<(), EmitError> {
         for piece in pieces(text) {
-            let content = ReasoningMessageContent::new(&*self.id, piece);
-            self.message.sink.say(content, Change::Within(&self.message.open))?;
+            self.message.sink.say(&ReasoningMessageContent::new(&*self.id, piece).into())?;
             self.message.sink.flush().await?;
         }
         Ok(())

@@ -10,6 +10,7 @@ mod endings;
 mod identity_file;
 mod in_process;
 mod llm;
+mod order;
 mod recovery;
 mod sink;
 mod stop;

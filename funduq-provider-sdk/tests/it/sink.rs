@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use funduq_provider_sdk::agui::event::{RunFinished, RunStarted, StateDelta, TextMessageStart};
+use funduq_provider_sdk::agui::event::{
+    InterruptOutcome, RunError, RunFinished, RunStarted, StateDelta, TextMessageStart,
+};
+use funduq_provider_sdk::agui::message::AssistantMessage;
 use funduq_provider_sdk::agui::patch::ReplaceOperation;
-use funduq_provider_sdk::agui::{Event, Interrupt, Json, TokenUsage};
+use funduq_provider_sdk::agui::{Content, Event, Interrupt, Json, RawObject, RelayedEvent, TokenUsage};
 use funduq_provider_sdk::contract::Verdict;
 use funduq_provider_sdk::{
     AgentResult, BufferLimits, EmitError, EventSink, RunContext, ServedAgent, TextOpening, agent_fn,
 };
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::support::{FakeFunduq, builder, check_order, linked, offer, text, typed, types};
@@ -113,6 +117,12 @@ async fn any_event_can_be_said_and_the_runs_ids_are_filled_in() {
         assert!(matches!(events.emit(StateDelta::new(bad.clone())).await, Err(EmitError::Malformed(_))));
         assert!(matches!(events.state_delta(bad).await, Err(EmitError::Malformed(_))));
         assert!(matches!(events.emit_json(r#"{"no":"type"}"#).await, Err(EmitError::Malformed(_))));
+        let other = |member, said: &str| Err(EmitError::OtherRun { member, said: said.to_owned() });
+        for kind in ["RUN_STARTED", "RUN_FINISHED"] {
+            let of = |thread, run| format!(r#"{{"type":"{kind}","threadId":"{thread}","runId":"{run}"}}"#);
+            assert_eq!(events.emit_json(of("wrong", "1")).await, other("threadId", "wrong"));
+            assert_eq!(events.emit_json(of("t", "wrong")).await, other("runId", "wrong"));
+        }
         events.open_text_as(TextOpening { id: Some("m".into()), ..Default::default() }).await?;
         events.emit(RunFinished::new("wrong", "wrong")).await?;
         Ok(())
@@ -126,7 +136,7 @@ async fn any_event_can_be_said_and_the_runs_ids_are_filled_in() {
 async fn an_interrupt_asks_and_usage_is_told_at_the_end() {
     let events = said(|run| async move {
         let events = run.events();
-        events.usage(TokenUsage::new().model("m").input_tokens(7_u64));
+        events.usage(TokenUsage::new().model("m").input_tokens(7_u64))?;
         assert_eq!(events.interrupt([]).await, Err(EmitError::NothingAsked));
         events.interrupt([Interrupt::new("i", "approval").message("May I?")]).await?;
         Ok(())
@@ -136,6 +146,101 @@ async fn an_interrupt_asks_and_usage_is_told_at_the_end() {
     let Event::RunFinished(finished) = typed(&events[1]) else { panic!() };
     assert_eq!(finished.usage.unwrap().len(), 1);
     assert!(events[1].contains(r#""outcome":{"type":"interrupt","interrupts":[{"id":"i""#), "{}", events[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_interrupts_of_one_id_are_refused_however_they_are_asked() {
+    let events = said(|run| async move {
+        let events = run.events();
+        let twice = || [Interrupt::new("i", "a"), Interrupt::new("j", "b"), Interrupt::new("i", "c")];
+        let asked = Err(EmitError::AskedTwice { id: "i".into() });
+        assert_eq!(events.interrupt(twice()).await, asked);
+        let outcome = InterruptOutcome::new(twice());
+        assert_eq!(events.emit(RunFinished::new("", "").outcome(outcome.clone())).await, asked);
+        let json = serde_json::to_string(&Event::from(RunFinished::new("t", "1").outcome(outcome)))?;
+        assert_eq!(events.emit_json(json).await, asked);
+        events.interrupt([Interrupt::new("i", "a"), Interrupt::new("j", "b")]).await?;
+        Ok(())
+    })
+    .await;
+    check_order(&events, "t", "1");
+    assert_eq!(types(&events), ["RUN_STARTED", "RUN_FINISHED"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_funduq_would_not_take_is_refused_and_the_run_goes_on() {
+    let events = said(|run| async move {
+        let events = run.events();
+        let malformed =
+            |end: Result<(), EmitError>| assert!(matches!(end, Err(EmitError::Malformed(_))), "{end:?}");
+        let open = events.open_text().await?;
+        malformed(events.emit(RunFinished::new("", "").outcome(InterruptOutcome::new(Vec::new()))).await);
+        malformed(events.emit(RunFinished::new("", "").timestamp(i64::MAX)).await);
+        malformed(events.emit(RunError::new("x").timestamp(i64::MAX)).await);
+        malformed(events.finish_with(&nested(128)).await);
+        malformed(events.interrupt([Interrupt::new("i", "r").metadata(nested_object(128))]).await);
+        malformed(events.usage(TokenUsage::new().input_tokens(1_u64 << 53)));
+        events.usage(TokenUsage::new().input_tokens((1_u64 << 53) - 1))?;
+        open.push("still open").await?;
+        events.finish_with(&nested(127)).await?;
+        Ok(())
+    })
+    .await;
+    check_order(&events, "t", "1");
+    assert_eq!(text(&events), "still open");
+    let last = events.last().unwrap();
+    RelayedEvent::parse(last.as_str()).unwrap();
+    assert!(last.contains(r#""usage":[{"inputTokens":9007199254740991}]"#), "{last}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_author_gives_and_funduq_would_not_take_is_refused_to_the_author() {
+    let events = said(|run| async move {
+        let events = run.events();
+        let malformed =
+            |said: Result<(), EmitError>| assert!(matches!(said, Err(EmitError::Malformed(_))), "{said:?}");
+        let deep = nested(128);
+        malformed(events.state(&deep).await);
+        malformed(events.custom("c", &deep).await);
+        malformed(events.activity("A", nested_object(127)).await.map(drop));
+        let mut message = AssistantMessage::new("m");
+        message.metadata = Some(nested_object(126));
+        malformed(events.messages(vec![message.into()]).await);
+        let part = serde_json::from_value(json!({ "type": "text", "text": "x", "metadata": nested(126) }))?;
+        malformed(events.tool_result("c", Content::Parts(vec![part])).await.map(drop));
+        let role = Some("stranger".into());
+        malformed(events.open_text_as(TextOpening { role, ..TextOpening::default() }).await.map(drop));
+
+        events.state(&nested(127)).await?;
+        events.custom("c", &nested(127)).await?;
+        events.activity("A", nested_object(126)).await?;
+        events.emit_json(json_of_custom(127)).await?;
+        malformed(events.emit_json(json_of_custom(128)).await);
+        Ok(())
+    })
+    .await;
+    check_order(&events, "t", "1");
+    assert_eq!(
+        types(&events),
+        ["RUN_STARTED", "STATE_SNAPSHOT", "CUSTOM", "ACTIVITY_SNAPSHOT", "CUSTOM", "RUN_FINISHED"]
+    );
+    for event in &events {
+        RelayedEvent::parse(event.as_str()).unwrap();
+    }
+}
+
+/// Arrays in one another, so many.
+fn nested(depth: usize) -> Value {
+    (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]))
+}
+
+fn json_of_custom(depth: usize) -> String {
+    format!(r#"{{"type":"CUSTOM","name":"c","value":{}}}"#, nested(depth))
+}
+
+/// An object that holds them.
+fn nested_object(depth: usize) -> RawObject {
+    RawObject::from_iter([("in", Json::from(nested(depth)).into())])
 }
 
 #[tokio::test(start_paused = true)]

@@ -59,11 +59,11 @@ pub(crate) fn typed(json: &str) -> Event {
 }
 
 pub(crate) fn types(events: &[String]) -> Vec<String> {
-    let kind = |json: &String| {
-        let value: serde_json::Value = serde_json::from_str(json).unwrap();
-        value["type"].as_str().unwrap().to_owned()
-    };
-    events.iter().map(kind).collect()
+    #[derive(serde::Deserialize)]
+    struct Typed {
+        r#type: String,
+    }
+    events.iter().map(|json| serde_json::from_str::<Typed>(json).unwrap().r#type).collect()
 }
 
 /// The text that the run's messages say.

@@ -24,7 +24,8 @@ pub(crate) fn check_order(events: &[String], thread: &str, run: &str) {
             Event::ToolCallStart(start) => opens("tool", &start.tool_call_id),
             Event::ReasoningStart(start) => opens("span", &start.message_id),
             Event::ReasoningMessageStart(start) => opens("thought", &start.message_id),
-            Event::StepStarted(start) => opens("step", &start.step_name),
+            Event::StepStarted(start) => opens("step", &step(&start.step_name, &start.subagent_run_id)),
+            Event::SubagentStarted(start) => opens("subagent", &start.subagent_run_id),
             Event::TextMessageContent(content) => is_open(&open, "text", &content.message_id),
             Event::ToolCallArgs(arguments) => is_open(&open, "tool", &arguments.tool_call_id),
             Event::ReasoningMessageContent(content) => is_open(&open, "thought", &content.message_id),
@@ -32,7 +33,11 @@ pub(crate) fn check_order(events: &[String], thread: &str, run: &str) {
             Event::ToolCallEnd(end) => closes(&mut open, "tool", &end.tool_call_id),
             Event::ReasoningEnd(end) => closes(&mut open, "span", &end.message_id),
             Event::ReasoningMessageEnd(end) => closes(&mut open, "thought", &end.message_id),
-            Event::StepFinished(end) => closes(&mut open, "step", &end.step_name),
+            Event::StepFinished(end) => {
+                closes(&mut open, "step", &step(&end.step_name, &end.subagent_run_id));
+            }
+            Event::SubagentFinished(end) => closes(&mut open, "subagent", &end.subagent_run_id),
+            Event::SubagentError(end) => closes(&mut open, "subagent", &end.subagent_run_id),
             Event::RunFinished(finished) => {
                 assert_eq!((finished.thread_id.as_str(), finished.run_id.as_str()), (thread, run));
                 assert!(open.is_empty(), "left open at the finish: {open:?}");
@@ -43,6 +48,11 @@ pub(crate) fn check_order(events: &[String], thread: &str, run: &str) {
         }
     }
     assert!(ended, "the run has no end: {events:?}");
+}
+
+/// A step's name is unique among those of one agent.
+fn step(name: &str, subagent: &Option<String>) -> String {
+    format!("{name} of {subagent:?}")
 }
 
 fn is_open(open: &[(&str, String)], kind: &str, id: &str) {
