@@ -27,7 +27,7 @@ fn event(short: &str) -> String {
 /// Says the events, and answers what came of the last one, and the run's events.
 async fn last_of(stream: &[&str], as_json: bool) -> (Result<(), EmitError>, Vec<String>) {
     let stream: Vec<String> = stream.iter().map(|short| event(short)).collect();
-    let last = Arc::new(Mutex::new(Ok(())));
+    let last = Arc::new(Mutex::new(None));
     let kept = last.clone();
     let agent = agent_fn(move |run: RunContext| {
         let (stream, kept) = (stream.clone(), kept.clone());
@@ -36,14 +36,15 @@ async fn last_of(stream: &[&str], as_json: bool) -> (Result<(), EmitError>, Vec<
             for json in before {
                 say(run.events(), json, as_json).await?;
             }
-            *kept.lock().unwrap() = say(run.events(), last, as_json).await;
+            let last = say(run.events(), last, as_json).await;
+            *kept.lock().unwrap() = Some(last);
             Ok(())
         }
     });
     let (_runtime, _link, funduq) = linked(builder().agent(ServedAgent::new("a", agent).unwrap())).await;
     funduq.offer(offer("a", "t", "1", "x")).unwrap();
     let events = funduq.finished("1").await;
-    let last = last.lock().unwrap().clone();
+    let last = last.lock().unwrap().take().unwrap_or_else(|| panic!("{events:?}"));
     (last, events)
 }
 

@@ -1,6 +1,6 @@
 //! What an agent may say, and that the order is right whatever it does.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use funduq_provider_sdk::agui::event::{
     InterruptOutcome, RunError, RunFinished, RunStarted, StateDelta, TextMessageStart,
@@ -13,20 +13,33 @@ use funduq_provider_sdk::{
     AgentResult, BufferLimits, EmitError, EventSink, RunContext, ServedAgent, TextOpening, agent_fn,
 };
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::support::{FakeFunduq, builder, check_order, linked, offer, text, typed, types};
 
-/// Runs a closure as an agent once, and answers the run's events.
+/// Runs a closure as an agent once, and answers the run's events. Fails when the closure panics, which the run
+/// alone would not always show.
 async fn said<F, R>(does: F) -> Vec<String>
 where
     F: Fn(RunContext) -> R + Send + Sync + 'static,
     R: Future<Output = AgentResult> + Send + 'static,
 {
-    let agent = ServedAgent::new("a", agent_fn(does)).unwrap();
+    let (returned, has_returned) = oneshot::channel();
+    let returned = Mutex::new(Some(returned));
+    let agent = agent_fn(move |run| {
+        let (does, returned) = (does(run), returned.lock().unwrap().take().unwrap());
+        async move {
+            let result = does.await;
+            returned.send(()).unwrap();
+            result
+        }
+    });
+    let agent = ServedAgent::new("a", agent).unwrap();
     let (_runtime, _link, funduq) = linked(builder().agent(agent)).await;
     funduq.offer(offer("a", "t", "1", "x")).unwrap();
-    funduq.finished("1").await
+    let events = funduq.finished("1").await;
+    has_returned.await.expect("the agent panicked");
+    events
 }
 
 #[tokio::test(start_paused = true)]
