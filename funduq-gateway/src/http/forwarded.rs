@@ -1,5 +1,6 @@
 //! What a proxy says of the request that it passes on: `Forwarded` (RFC 7239), else the older `X-Forwarded-*`.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use http::header::FORWARDED;
@@ -34,24 +35,30 @@ pub(super) struct Hop {
 
 /// The steps that the headers name, the nearest proxy's first. `Forwarded` is heard alone where there is one.
 pub(super) fn hops(headers: &HeaderMap) -> Vec<Hop> {
-    let elements: Vec<&str> =
-        texts(headers, &FORWARDED).flat_map(|text| split(text, ',')).map(str::trim).collect();
-    if !elements.is_empty() {
-        return elements.into_iter().rev().map(element).collect();
+    let lines = texts(headers, &FORWARDED);
+    if !lines.is_empty() {
+        let elements = lines.iter().rev().flat_map(|text| split_from_the_end(text, b','));
+        return elements.map(|text| element(text.trim())).collect();
     }
-    let mut hops: Vec<Hop> = texts(headers, &X_FORWARDED_FOR)
-        .flat_map(|text| text.split(','))
-        .map(|node| Hop { from: address(node.trim()), ..Hop::default() })
-        .collect();
-    hops.reverse();
+    let lines = texts(headers, &X_FORWARDED_FOR);
+    let nodes = lines.iter().rev().flat_map(|text| text.rsplit(','));
+    let mut hops: Vec<Hop> = nodes.map(|node| Hop { from: address(node.trim()), ..Hop::default() }).collect();
     // These two say nothing of the hop that they belong to, and proxies set them anew: the nearest one's are the last.
-    let last = |name| texts(headers, name).flat_map(|text| text.split(',')).last().map(str::trim);
-    let is_https = last(&X_FORWARDED_PROTO).and_then(is_https);
-    let host = last(&X_FORWARDED_HOST).and_then(|host| host.parse().ok());
+    let last = |name| {
+        let text = texts(headers, name).pop()?;
+        text.rsplit(',').next().map(|text| text.trim().to_owned())
+    };
+    let is_https = last(&X_FORWARDED_PROTO).and_then(|proto| is_https(&proto));
+    let host: Option<Authority> = last(&X_FORWARDED_HOST).and_then(|host| host.parse().ok());
     for hop in &mut hops {
         (hop.is_https, hop.host) = (is_https, host.clone());
     }
     hops
+}
+
+/// Whether somebody has passed this request on, and says so.
+pub(super) fn are_in(headers: &HeaderMap) -> bool {
+    ALL.iter().any(|name| headers.contains_key(*name))
 }
 
 /// Takes all of it out of a request, so that nothing behind the door believes it.
@@ -61,13 +68,15 @@ pub(super) fn strip(headers: &mut HeaderMap) {
     }
 }
 
-fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
-    headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+/// The lines of a header. A byte that is no text spoils the word that it stands in and no other: a caller may have sent it,
+/// and what a proxy has added to it still counts.
+fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<Cow<'a, str>> {
+    headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect()
 }
 
 fn element(text: &str) -> Hop {
     let mut hop = Hop::default();
-    for pair in split(text, ';') {
+    for pair in split_from_the_end(text, b';').into_iter().rev() {
         let Some((name, value)) = pair.split_once('=') else { continue };
         let value = unquoted(value.trim());
         match name.trim().to_ascii_lowercase().as_str() {
@@ -80,18 +89,27 @@ fn element(text: &str) -> Hop {
     hop
 }
 
-/// The parts between separators that do not stand in a quoted text.
-fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
-    let (mut quoted, mut escaped) = (false, false);
-    text.split(move |character| {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ => return character == separator && !quoted,
+/// The parts between separators that do not stand in a quoted text, the last one first. Quotes are told from the end: there
+/// stands what the nearest proxy has added, and a quote that a caller has opened before it takes in nothing of it.
+fn split_from_the_end(text: &str, separator: u8) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let (mut parts, mut end, mut quoted) = (Vec::new(), text.len(), false);
+    for at in (0..bytes.len()).rev() {
+        match bytes[at] {
+            b'"' if !(quoted && ends_with_escape(&bytes[..at])) => quoted = !quoted,
+            byte if byte == separator && !quoted => {
+                parts.push(&text[at + 1..end]);
+                end = at;
+            }
+            _ => {}
         }
-        false
-    })
+    }
+    parts.push(&text[..end]);
+    parts
+}
+
+fn ends_with_escape(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 fn unquoted(text: &str) -> String {
@@ -149,6 +167,31 @@ mod tests {
     fn a_quoted_text_hides_its_separators() {
         let said = headers(&[("forwarded", r#"host="a,b;for=1.1.1.1\"";for=192.0.2.1"#)]);
         assert_eq!(hops(&said), [hop("192.0.2.1", None, None)]);
+    }
+
+    #[test]
+    fn what_a_caller_began_takes_in_nothing_of_what_the_nearest_proxy_adds() {
+        for callers in ["for=\"x", "for=x\"", "for=\"x\\", "\"", "for=\\\"", "\u{e9}"] {
+            for added in ["for=203.0.113.9", "for=\"203.0.113.9:4\"", "for=203.0.113.9;host=\"a,b\\\"c\""] {
+                let value = http::HeaderValue::from_bytes(format!("{callers}, {added}").as_bytes()).unwrap();
+                let said = HeaderMap::from_iter([(FORWARDED, value)]);
+                let nearest = hops(&said).remove(0);
+                assert_eq!(nearest.from, Some("203.0.113.9".parse().unwrap()), "{callers} {added}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_spoils_its_own_word_alone() {
+        let value = http::HeaderValue::from_bytes(b"\xe9, 203.0.113.9").unwrap();
+        for name in [&X_FORWARDED_FOR, &FORWARDED] {
+            let said = HeaderMap::from_iter([(name.clone(), value.clone())]);
+            let found = hops(&said);
+            assert_eq!(found.len(), 2, "{name}");
+            assert_eq!(found[1], Hop::default());
+        }
+        let said = HeaderMap::from_iter([(X_FORWARDED_FOR.clone(), value)]);
+        assert_eq!(hops(&said)[0], hop("203.0.113.9", None, None));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     pub(crate) is_trusted_proxy: bool,
     /// The caller's address: the nearest one that is no trusted proxy's.
     pub(crate) ip: IpAddr,
+    /// Whether that is the caller's address, and not only that of a proxy that does not say whom it speaks for.
+    pub(crate) is_named: bool,
     /// Whether the caller came over TLS.
     pub(crate) is_https: bool,
     /// What the caller called this host, where a trusted proxy says so.
@@ -34,12 +36,18 @@ impl Peer {
     ) -> Self {
         let is_trusted_proxy = trusted.contain(connection.ip());
         let ip = connection.ip().to_canonical();
-        let mut peer = Self { connection, is_trusted_proxy, ip, is_https, host: None };
-        if is_trusted_proxy {
+        let mut peer = Self { connection, is_trusted_proxy, ip, is_named: true, is_https, host: None };
+        if is_trusted_proxy && forwarded::are_in(request.headers()) {
+            peer.is_named = false;
             peer.follow(forwarded::hops(request.headers()), trusted);
         }
         forwarded::strip(request.headers_mut());
         peer
+    }
+
+    /// Whether the caller is in one of these networks. A caller whom nobody names is nowhere, wherever its proxy is.
+    pub(crate) fn is_in(&self, networks: &Networks) -> bool {
+        self.is_named && networks.contain(self.ip)
     }
 
     /// Goes back step by step for as long as the one who says so is trusted.
@@ -47,6 +55,7 @@ impl Peer {
         for hop in hops {
             self.is_https = hop.is_https.unwrap_or(self.is_https);
             self.host = hop.host.or(self.host.take());
+            self.is_named = hop.from.is_some();
             let Some(from) = hop.from else { return };
             self.ip = from;
             if !trusted.contain(from) {
@@ -77,6 +86,7 @@ mod tests {
                 connection: "192.0.2.1:5".parse().unwrap(),
                 is_trusted_proxy: false,
                 ip: "192.0.2.1".parse().unwrap(),
+                is_named: true,
                 is_https: false,
                 host: None,
             }
@@ -100,9 +110,29 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_names_nobody_stands_for_its_callers() {
-        assert_eq!(judged("127.0.0.1:5", "for=unknown").ip.to_string(), "127.0.0.1");
-        assert_eq!(judged("127.0.0.1:5", "for=203.0.113.9, for=_x, for=10.0.0.1").ip.to_string(), "10.0.0.1");
+    fn a_proxy_that_names_nobody_stands_for_its_callers_and_they_are_nowhere() {
+        let everywhere = "0.0.0.0/0".parse().unwrap();
+        for (forwarded, ip) in [
+            ("for=unknown", "127.0.0.1"),
+            ("for=203.0.113.9, for=_x, for=10.0.0.1", "10.0.0.1"),
+            ("", "127.0.0.1"),
+        ] {
+            let peer = judged("127.0.0.1:5", forwarded);
+            assert_eq!((peer.ip.to_string().as_str(), peer.is_in(&everywhere)), (ip, false), "{forwarded}");
+        }
+        for (connection, forwarded) in [("127.0.0.1:5", "for=10.0.0.1"), ("192.0.2.1:5", "for=unknown")] {
+            assert!(judged(connection, forwarded).is_in(&everywhere), "{connection} {forwarded}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_that_passes_nothing_on_is_a_caller_itself() {
+        let trusted = "127.0.0.1".parse().unwrap();
+        let connection = "127.0.0.1:5".parse().unwrap();
+        let plain = Peer::of(&mut Request::get("/").body(()).unwrap(), connection, false, &trusted);
+        assert!(plain.is_in(&trusted));
+        let mut passed_on = Request::get("/").header("x-forwarded-proto", "https").body(()).unwrap();
+        assert!(!Peer::of(&mut passed_on, connection, false, &trusted).is_in(&trusted));
     }
 
     #[test]

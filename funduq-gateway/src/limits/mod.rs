@@ -150,8 +150,9 @@ impl Limits {
         }
     }
 
-    fn key(&self, address: IpAddr) -> Option<PeerKey> {
-        (!self.exempt.contain(address)).then(|| address.into())
+    /// For whom a request is counted, if for anybody.
+    fn key(&self, peer: &Peer) -> Option<PeerKey> {
+        (!peer.is_in(&self.exempt)).then(|| peer.ip.into())
     }
 
     fn refuse(&self, limit: Limit, retry_after: Duration) -> ApiError {
@@ -163,7 +164,8 @@ impl Limits {
     /// A place for a connection; `None` where there is not even one to say so.
     pub(crate) fn connection(&self, from: IpAddr) -> Option<Seat> {
         // All of a proxy's callers come from its one address.
-        let peer = self.key(from).filter(|_| !self.proxies.contain(from));
+        let is_counted = !self.exempt.contain(from) && !self.proxies.contain(from);
+        let peer = is_counted.then(|| from.into());
         let (per_peer, in_all) = (self.peer_connection_limit, self.connection_limit);
         let seat = |hold, over| Seat { _hold: hold, _counted: self.metrics.connection(), over };
         let over = match self.connections.take(peer, per_peer, in_all) {
@@ -181,7 +183,7 @@ impl Limits {
     /// # Errors
     /// 429 when there are too many.
     pub(crate) fn request(&self, peer: &Peer) -> Result<(), ApiError> {
-        match (&self.peer_requests, self.key(peer.ip)) {
+        match (&self.peer_requests, self.key(peer)) {
             (Some(buckets), Some(key)) => self.pass(Limit::PeerRequests, buckets, key),
             _ => Ok(()),
         }
@@ -214,7 +216,7 @@ impl Limits {
     /// # Errors
     /// 429 when it reads as many as it may.
     pub(crate) fn stream(&self, request: &Parts) -> Result<Permit, ApiError> {
-        let peer = request.extensions.get::<Peer>().and_then(|peer| self.key(peer.ip));
+        let peer = request.extensions.get::<Peer>().and_then(|peer| self.key(peer));
         let hold = self.streams.take(peer, self.peer_stream_limit, usize::MAX);
         let hold = hold.map_err(|_| self.refuse(Limit::PeerStreams, AGAIN))?;
         Ok(Permit { _hold: hold, _counted: Some(self.metrics.stream()) })

@@ -105,6 +105,7 @@ mod tests {
         request.extensions_mut().insert(Peer {
             connection: "192.0.2.1:5".parse().unwrap(),
             is_trusted_proxy: forwarded.is_some(),
+            is_named: true,
             ip: "192.0.2.1".parse().unwrap(),
             is_https: forwarded.is_some(),
             host: forwarded.map(|host| host.parse().unwrap()),

@@ -21,7 +21,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 /// The page, for those who may see it; for others there is nothing here.
 async fn page(State(app): State<Arc<App>>, parts: Parts) -> Response {
     let peer = parts.extensions.get::<Peer>();
-    if !peer.is_some_and(|peer| app.config.metrics_from.contain(peer.ip)) {
+    if !peer.is_some_and(|peer| peer.is_in(&app.config.metrics_from)) {
         return requests::not_found().await;
     }
     let headers = [(CONTENT_TYPE, metrics::CONTENT_TYPE), (CACHE_CONTROL, "no-store")];
