@@ -104,15 +104,17 @@ fn id(headers: &HeaderMap) -> HeaderValue {
     })
 }
 
-/// The trace's id in `traceparent` (W3C Trace Context §3.2): `00-{trace}-{parent}-{flags}`.
+/// The trace's id in `traceparent` (W3C Trace Context §3.2): `00-{trace}-{parent}-{flags}`. A later version may have more
+/// behind that.
 fn trace(headers: &HeaderMap) -> Option<&str> {
-    let mut parts = headers.get(TRACEPARENT)?.to_str().ok()?.splitn(4, '-');
-    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
+    let mut parts = headers.get(TRACEPARENT)?.to_str().ok()?.split('-');
+    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let is_hex = |text: &str, length: usize| {
         text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
-    let is_one = is_hex(version, 2) && version != "ff" && is_hex(trace, 32) && is_hex(parent, 16);
-    (is_one && trace.bytes().any(|byte| byte != b'0')).then_some(trace)
+    let is_id = |text: &str, length| is_hex(text, length) && text.bytes().any(|byte| byte != b'0');
+    let is_version = is_hex(version, 2) && version != "ff" && (version != "00" || parts.next().is_none());
+    (is_version && is_id(trace, 32) && is_id(parent, 16) && is_hex(flags, 2)).then_some(trace)
 }
 
 /// Nothing is here.
@@ -155,6 +157,12 @@ mod tests {
             format!("ff-{trace_id}-{parent}-01"),
             format!("00-{}-{parent}-01", "0".repeat(32)),
             format!("00-{}-{parent}-01", trace_id.to_uppercase()),
+            format!("00-{trace_id}-{}-01", "0".repeat(16)),
+            format!("00-{trace_id}-{parent}-01-junk"),
+            format!("00-{trace_id}-{parent}-1"),
+            format!("00-{trace_id}-{parent}-0X"),
+            format!("00-{trace_id}-{parent}"),
+            format!("01-{trace_id}-{parent}"),
             format!("00-{trace_id}"),
             "x".to_owned(),
         ] {
