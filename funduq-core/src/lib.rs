@@ -21,7 +21,9 @@ pub use dispatch::{CancelAnswer, Quality};
 pub use doors::TokenSecret;
 pub use doors::a2a::{A2aAdapter, A2aDoorError, A2aReply, TaskEvent, TaskStream};
 pub use doors::agui::{AguiAdapter, AguiEvent, AguiStream};
-pub use doors::kyok::{Collapse, CollapseError, CompletionStream, KyokAdapter, KyokCall, KyokError};
+pub use doors::kyok::{
+    Collapse, CollapseError, CompletionStream, KyokAdapter, KyokCall, KyokError, ProvenCall,
+};
 pub use doors::place::read_place;
 pub use error::{DoorError, InvalidChain, NotServing, ProofProblem};
 pub use funduq::{Funduq, Health};

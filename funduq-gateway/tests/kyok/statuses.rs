@@ -58,6 +58,41 @@ async fn only_the_agents_own_key_spends_and_only_what_it_signed_just_now() {
 }
 
 #[tokio::test]
+async fn a_key_that_spends_too_fast_is_told_when_to_come_back() {
+    let gateway = TestGateway::configured(|config| {
+        config.key_request_rate = "1/h".parse().unwrap();
+        config.key_request_burst = 1;
+    })
+    .await;
+    let mut lender = Lender::online(&gateway).await;
+    let spender = Spender::begin(&gateway, &lender.offering()).await;
+    let other = Spender::begin(&gateway, &lender.offering()).await;
+    let body = request(false);
+    // What proves nothing takes nothing from the key that it names.
+    let at = now();
+    for _ in 0..2 {
+        let forged = spender.signed(at, spender.sign(&Identity::generate(), at, &body), &body);
+        assert_eq!(code(forged.send().await.unwrap()).await, (401, "invalid_signature".into()));
+    }
+    let answered = async |spender: &Spender, lender: &mut Lender| {
+        let answering = async {
+            let mut asked = lender.asked().await;
+            asked.word("hi");
+            asked.end();
+        };
+        let (answer, ()) = tokio::join!(spender.call(&body), answering);
+        assert_eq!(answer.status(), 200);
+    };
+    answered(&spender, &mut lender).await;
+    let refused = spender.call(&body).await;
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(code(refused).await, (429, "too_many_requests".into()));
+    assert!(lender.is_idle(), "it did not reach the provider");
+    answered(&other, &mut lender).await;
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn a_token_dies_when_its_run_settles_and_when_a_cancel_is_asked() {
     let gateway = TestGateway::start().await;
     let mut lender = Lender::online(&gateway).await;

@@ -9,8 +9,8 @@ mod token;
 
 use funduq_agui::RawObject;
 use funduq_contract::{
-    AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, RawJson, Signature, is_fresh,
-    kyok_call_payload, verify_signature,
+    AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, PublicKey, RawJson, Signature,
+    is_fresh, kyok_call_payload, verify_signature,
 };
 
 pub use collapse::{Collapse, CollapseError};
@@ -89,6 +89,20 @@ pub struct KyokCall<'a> {
     pub signature: Signature,
     /// The request's body, byte for byte.
     pub body: &'a [u8],
+}
+
+/// A call whose proofs hold. Nothing has been asked of anybody yet.
+#[derive(Debug)]
+pub struct ProvenCall<'a> {
+    grant: Grant,
+    body: &'a [u8],
+}
+
+impl ProvenCall<'_> {
+    /// The agent's key, which signed the call.
+    pub fn key(&self) -> &PublicKey {
+        &self.grant.provider_key
+    }
 }
 
 /// The chunks of an answer. Dropping it before the end tells the provider to stop.
@@ -172,6 +186,15 @@ impl KyokAdapter {
     /// # Errors
     /// Every [`KyokError`] but those of an answer that breaks off.
     pub async fn complete(&self, call: KyokCall<'_>) -> Result<CompletionStream, KyokError> {
+        self.complete_proven(self.prove(call)?).await
+    }
+
+    /// Verifies the token and the signature of a call, for a host that has a say about the key behind it before the call is
+    /// relayed.
+    ///
+    /// # Errors
+    /// [`KyokError::InvalidToken`], [`KyokError::Stale`], [`KyokError::BadSignature`].
+    pub fn prove<'a>(&self, call: KyokCall<'a>) -> Result<ProvenCall<'a>, KyokError> {
         let grant = self.grant(call.bearer)?;
         if !is_fresh(call.timestamp, clock::now_seconds()) {
             return Err(KyokError::Stale);
@@ -179,11 +202,19 @@ impl KyokAdapter {
         let payload = kyok_call_payload(call.bearer, call.timestamp, call.body);
         verify_signature(&grant.provider_key, &call.signature, &payload)
             .map_err(|_| KyokError::BadSignature)?;
+        Ok(ProvenCall { grant, body: call.body })
+    }
+
+    /// As [`complete`](Self::complete), for a call whose proofs hold.
+    ///
+    /// # Errors
+    /// Those of `complete` that come after them.
+    pub async fn complete_proven(&self, call: ProvenCall<'_>) -> Result<CompletionStream, KyokError> {
         let request: Request =
             serde_json::from_slice(call.body).map_err(|error| KyokError::InvalidBody(error.to_string()))?;
         let body: RawObject =
             serde_json::from_slice(call.body).map_err(|error| KyokError::InvalidBody(error.to_string()))?;
-        let (run, agent) = self.live_run(&grant).await?;
+        let (run, agent) = self.live_run(&call.grant).await?;
         let kyok = binding(&run)?;
         let id = CompletionId::new(ids::text()).map_err(|error| KyokError::InvalidBody(error.to_string()))?;
         let completion = DeliveredCompletion {

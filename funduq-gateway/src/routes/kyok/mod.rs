@@ -37,7 +37,10 @@ async fn complete(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Resu
     let config = &app.config;
     let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
     let call = KyokCall { bearer, timestamp, signature, body: &body };
-    let stream = app.funduq.kyok().complete(call).await?;
+    let kyok = app.funduq.kyok();
+    let call = kyok.prove(call)?;
+    app.limits.request_of_key(call.key())?;
+    let stream = kyok.complete_proven(call).await?;
     if stream.is_streaming() {
         answer::streamed(stream, permit, config.keep_alive.get()).await
     } else {
