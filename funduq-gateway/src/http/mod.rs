@@ -3,6 +3,7 @@
 pub(crate) mod body;
 pub(crate) mod error;
 pub(crate) mod extract;
+mod flow;
 mod forwarded;
 pub(crate) mod json;
 pub(crate) mod origin;
@@ -12,5 +13,6 @@ pub(crate) mod requests;
 pub(crate) mod server;
 mod silence;
 pub(crate) mod stall;
+mod streams;
 pub(crate) mod tls;
 pub(crate) mod urls;

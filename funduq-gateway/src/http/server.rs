@@ -10,7 +10,7 @@ use axum::response::Response;
 use http::header::CONNECTION;
 use http::{HeaderValue, Request};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -19,12 +19,15 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::util::MapResponse;
 use tower::{ServiceExt, service_fn};
 
+use super::flow::Answer;
 use super::peer::Peer;
 use super::requests::OverLimit;
 use super::silence::FirstWords;
 use super::stall::StallGuard;
+use super::streams::Streams;
 use super::tls::Certificate;
 use crate::config::Networks;
 use crate::limits::{Limit, Limits};
@@ -45,6 +48,8 @@ const NO_PATIENCE: Duration = Duration::from_secs(5);
 /// How often an HTTP/2 connection is asked for a sign of life, and how long it may take.
 const H2_PING: Duration = Duration::from_secs(30);
 const H2_PONG: Duration = Duration::from_secs(20);
+/// How long an idle one that is told to end may take to do so.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// How connections end.
 #[derive(Debug, Clone)]
@@ -180,13 +185,15 @@ where
 {
     let Door { router, patience, h2_streams, trusted, certificate, ending, .. } = door;
     let is_https = certificate.is_some();
+    let router = MapResponse::new(router, |response: Response| response.map(Answer::new));
     let service = TowerToHyperService::new(router.map_request(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         let peer = Peer::of(&mut request, from, is_https, &trusted);
         request.extensions_mut().insert(peer);
         request
     }));
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+    let streams = Streams::new(patience.write);
+    let mut builder = auto::Builder::new(streams.clone());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(patience.header).max_buf_size(MAX_BUFFER);
     builder
         .http2()
@@ -196,7 +203,14 @@ where
         .keep_alive_interval(H2_PING)
         .keep_alive_timeout(H2_PONG);
     // Which HTTP it is, is read without a limit of time.
-    let stream = FirstWords::new(stream, patience.header);
+    let (stream, is_http2) = FirstWords::new(stream, patience.header);
+    let idle = async {
+        match is_http2.await {
+            Ok(()) => streams.idle_for(patience.header).await,
+            // HTTP/1.1 has its own patience.
+            Err(_) => std::future::pending().await,
+        }
+    };
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let result = tokio::select! {
@@ -205,6 +219,15 @@ where
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 result = connection => result,
+                () = ending.kill.cancelled() => Ok(()),
+            }
+        }
+        () = idle => {
+            connection.as_mut().graceful_shutdown();
+            tokio::select! {
+                result = connection => result,
+                // Its peer did not hear it, and no request of its has crossed it.
+                () = streams.idle_for(PARTING) => Ok(()),
                 () = ending.kill.cancelled() => Ok(()),
             }
         }
