@@ -7,6 +7,7 @@ mod llm;
 mod outgoing;
 mod serve;
 mod socket;
+mod threshold;
 mod upgrade;
 
 use std::sync::Arc;

@@ -54,7 +54,7 @@ pub(super) trait Kind: Send + Sync + 'static {
 
 /// Serves one connection from its opening to its end.
 pub(super) async fn serve<K: Kind>(app: Arc<App>, socket: Socket) {
-    let Socket { stream, activity, peer } = socket;
+    let Socket { stream, open: limits_when_open, activity, peer } = socket;
     let peer = peer.map(|peer| peer.to_string()).unwrap_or_default();
     let config = &app.config;
     let limits = Limits { frames: config.link_queue_frames, bytes: config.link_queue_bytes.get() };
@@ -73,6 +73,7 @@ pub(super) async fn serve<K: Kind>(app: Arc<App>, socket: Socket) {
         Ok((link, key)) => {
             let provider = key.fingerprint();
             tracing::info!(%provider, link = link.get(), peer, "{} is linked", K::WHO);
+            (sink, source) = socket::open(sink, source, limits_when_open).await;
             let link = Link { funduq: &app.funduq, id: link, outgoing: &outgoing, activity: &activity };
             let (ping, silence) = (config.link_ping.get(), config.link_silence.get());
             let ending = converse::<K>(&link, &mut source, &mut sink, ping, silence).await;

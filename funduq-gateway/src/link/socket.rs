@@ -12,23 +12,33 @@ use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message, Utf8Bytes};
 
 use super::activity::Watched;
 use super::ending::Ending;
 use super::outgoing::{Next, Outgoing};
+use super::threshold::Threshold;
 
 /// How long a parting may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a peer that was told to stop sending may pause before it is taken to have stopped.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-pub(super) type Stream = WebSocketStream<Watched<TokioIo<Upgraded>>>;
+pub(super) type Stream = WebSocketStream<Threshold<Watched<TokioIo<Upgraded>>>>;
 pub(super) type Sink = SplitSink<Stream, Message>;
 pub(super) type Source = SplitStream<Stream>;
 
 pub(super) fn split(stream: Stream) -> (Sink, Source) {
     stream.split()
+}
+
+/// The same connection with the limits of an open link. Nothing was said on it so far, and nothing was read of it but whole
+/// messages.
+pub(super) async fn open(sink: Sink, source: Source, limits: WebSocketConfig) -> (Sink, Source) {
+    let stream = source.reunite(sink).expect("both are of one link");
+    let threshold = stream.into_inner().open();
+    split(Stream::from_raw_socket(threshold, Role::Server, Some(limits)).await)
 }
 
 /// What came.

@@ -18,6 +18,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::activity::{Activity, Watched};
 use super::socket::Stream;
+use super::threshold::Threshold;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
@@ -29,9 +30,14 @@ const WRITE_BUFFER: usize = 16 << 10;
 /// How much longer than its event an event's frame may be: its type, its run's id, its number.
 const ENVELOPE: usize = 4 << 10;
 
+/// The longest opening. It is a key, a ticket, a nonce and a signature; who it is from shows only once it is read.
+const OPENING: usize = 16 << 10;
+
 /// A connection that has become a WebSocket, and when it was last heard of.
 pub(super) struct Socket {
     pub(super) stream: Stream,
+    /// What holds once the link is open.
+    pub(super) open: WebSocketConfig,
     pub(super) activity: Arc<Activity>,
     pub(super) peer: Option<IpAddr>,
 }
@@ -67,9 +73,11 @@ where
             Ok(upgraded) => {
                 let activity = Arc::new(Activity::new());
                 let watched = Watched::new(TokioIo::new(upgraded), Arc::clone(&activity));
-                let config = config(app.config.link_event_limit.get());
-                let stream = WebSocketStream::from_raw_socket(watched, Role::Server, Some(config)).await;
-                serve(app, Socket { stream, activity, peer }).await;
+                let threshold = Threshold::new(watched);
+                let stream =
+                    WebSocketStream::from_raw_socket(threshold, Role::Server, Some(config(OPENING))).await;
+                let open = config(app.config.link_event_limit.get() + ENVELOPE);
+                serve(app, Socket { stream, open, activity, peer }).await;
                 drop(permit);
             }
             Err(error) => tracing::debug!(%error, "a connection did not become a WebSocket"),
@@ -83,8 +91,7 @@ where
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers, Body::empty()).into_response())
 }
 
-fn config(event_limit: usize) -> WebSocketConfig {
-    let limit = event_limit + ENVELOPE;
+fn config(limit: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER)

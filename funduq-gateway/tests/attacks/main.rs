@@ -24,6 +24,7 @@ mod idle;
 mod lending;
 mod measure;
 mod names;
+mod openings;
 mod proofs;
 mod requests;
 mod signatures;
