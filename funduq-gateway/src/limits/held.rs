@@ -44,6 +44,11 @@ impl Held {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().all
+    }
+
     /// One more, for as long as what is returned lives. Without a peer it counts in all only.
     pub(crate) fn take(
         self: &Arc<Self>,

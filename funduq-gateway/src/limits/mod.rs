@@ -14,6 +14,7 @@ use http::request::Parts;
 use tokio::time::Instant;
 
 use crate::config::{Config, Networks};
+use crate::descriptors;
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::metrics::{Counted, Metrics};
@@ -104,6 +105,8 @@ pub(crate) struct Limits {
     key_requests: Option<Mutex<Buckets<PublicKey>>>,
     connections: Arc<Held>,
     connection_limit: usize,
+    /// For how many connections and links the process has descriptors.
+    sockets: usize,
     peer_connection_limit: usize,
     streams: Arc<Held>,
     peer_stream_limit: usize,
@@ -142,6 +145,7 @@ impl Limits {
             key_requests: key.map(|pace| Mutex::new(Buckets::new(pace, BUCKETS))),
             connections: Arc::default(),
             connection_limit: config.connection_limit,
+            sockets: descriptors::room_for_sockets(),
             peer_connection_limit: config.peer_connection_limit,
             streams: Arc::default(),
             peer_stream_limit: config.peer_stream_limit,
@@ -166,7 +170,9 @@ impl Limits {
         // All of a proxy's callers come from its one address.
         let is_counted = !self.exempt.contain(from) && !self.proxies.contain(from);
         let peer = is_counted.then(|| from.into());
-        let (per_peer, in_all) = (self.peer_connection_limit, self.connection_limit);
+        // A link was a connection and counts as one no more, and has a descriptor all the same.
+        let room = self.sockets.saturating_sub(self.links.count());
+        let (per_peer, in_all) = (self.peer_connection_limit, self.connection_limit.min(room));
         let seat = |hold, over| Seat { _hold: hold, _counted: self.metrics.connection(), over };
         let over = match self.connections.take(peer, per_peer, in_all) {
             Ok(hold) => return Some(seat(hold, None)),

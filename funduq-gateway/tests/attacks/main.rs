@@ -18,6 +18,7 @@ mod spender;
 
 mod chains;
 mod deaf;
+mod descriptors;
 mod ground;
 mod http2;
 mod idle;

@@ -36,7 +36,12 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts it and reads what it prints up to the line `ready`.
     pub(crate) async fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = funduq(folder, &["serve", "--listen", "127.0.0.1:0", "--durability", "process"]);
+        Self::start_with(funduq(folder, &[]), arguments).await
+    }
+
+    /// The same where this command is, or ends in, the program.
+    pub(crate) async fn start_with(mut command: Command, arguments: &[&str]) -> Self {
+        command.args(["serve", "--listen", "127.0.0.1:0", "--durability", "process"]);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
         // What is free goes back to the system after 10 s as a rule; nobody wants to wait for so long.
         command.env("_RJEM_MALLOC_CONF", "dirty_decay_ms:500");
