@@ -64,10 +64,23 @@ settings! {
     /// How long a caller may pause within a request body.
     body_timeout: Span = "30s", "FUNDUQ_BODY_TIMEOUT";
 
+    /// How fast a request body has to come in the long run, in bytes a second; `body-timeout` more is granted. Lower lets slower
+    /// callers in, and senders that only mean to hold memory.
+    body_pace: Bytes = "16KiB", "FUNDUQ_BODY_PACE";
+
+    /// How many bytes of request bodies may be under way in all, until they are read; more is refused with 503. So much memory
+    /// callers can hold without a run.
+    body_bytes_limit: Bytes = "512MiB", "FUNDUQ_BODY_BYTES_LIMIT";
+
+    /// How many of them may be of one address; more is refused with 429. At least `body-limit`, if one body is to fit, and
+    /// more for callers that ask in parallel.
+    peer_body_bytes_limit: Bytes = "64MiB", "FUNDUQ_PEER_BODY_BYTES_LIMIT";
+
     /// How long a request's head may take, and a connection be idle between requests.
     header_timeout: Span = "30s", "FUNDUQ_HEADER_TIMEOUT";
 
-    /// How long a caller may take nothing of an answer that waits for it before its connection is closed.
+    /// How long a caller may take nothing of an answer that waits for it before its connection is closed, or on HTTP/2 its
+    /// stream.
     write_timeout: Span = "30s", "FUNDUQ_WRITE_TIMEOUT";
 
     /// After how much silence an AG-UI stream sends a comment line, so that nothing in between takes it for dead.
@@ -299,6 +312,9 @@ impl Config {
         }
         let needed = [
             ("body-limit", self.body_limit.get() == 0),
+            ("body-pace", self.body_pace.get() == 0),
+            ("body-bytes-limit", self.body_bytes_limit.get() == 0),
+            ("peer-body-bytes-limit", self.peer_body_bytes_limit.get() == 0),
             ("link-event-limit", self.link_event_limit.get() == 0),
             ("link-queue-frames", self.link_queue_frames == 0),
             ("link-queue-bytes", self.link_queue_bytes.get() == 0),

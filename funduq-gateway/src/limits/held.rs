@@ -56,37 +56,55 @@ impl Held {
         per_peer: usize,
         in_all: usize,
     ) -> Result<Hold, Full> {
-        let mut counts = self.lock();
-        if counts.all >= in_all {
-            return Err(Full::All);
-        }
-        if let Some(peer) = peer {
-            let held = counts.by_peer.get(&peer).copied().unwrap_or_default();
-            if held >= per_peer {
-                return Err(Full::Peer);
-            }
-            counts.by_peer.insert(peer, held + 1);
-        }
-        counts.all += 1;
-        Ok(Hold { held: Arc::clone(self), peer })
+        let mut hold = self.nothing(peer);
+        hold.grow(1, per_peer, in_all)?;
+        Ok(hold)
+    }
+
+    /// Something that may grow, of which there is nothing yet.
+    pub(crate) fn nothing(self: &Arc<Self>, peer: Option<PeerKey>) -> Hold {
+        Hold { held: Arc::clone(self), peer, amount: 0 }
     }
 }
 
-/// One of what is held.
+/// Part of what is held.
 #[derive(Debug)]
 pub(crate) struct Hold {
     held: Arc<Held>,
     peer: Option<PeerKey>,
+    amount: usize,
+}
+
+impl Hold {
+    /// So much more, or nothing more.
+    pub(crate) fn grow(&mut self, more: usize, per_peer: usize, in_all: usize) -> Result<(), Full> {
+        let mut counts = self.held.lock();
+        if counts.all.saturating_add(more) > in_all {
+            return Err(Full::All);
+        }
+        if let Some(peer) = self.peer {
+            let held = counts.by_peer.get(&peer).copied().unwrap_or_default();
+            if held.saturating_add(more) > per_peer {
+                return Err(Full::Peer);
+            }
+            if more > 0 {
+                counts.by_peer.insert(peer, held + more);
+            }
+        }
+        counts.all += more;
+        self.amount += more;
+        Ok(())
+    }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
         let mut counts = self.held.lock();
-        counts.all -= 1;
+        counts.all -= self.amount;
         if let Some(peer) = self.peer
             && let Some(count) = counts.by_peer.get_mut(&peer)
         {
-            *count -= 1;
+            *count -= self.amount;
             if *count == 0 {
                 counts.by_peer.remove(&peer);
             }
@@ -115,6 +133,23 @@ mod tests {
         drop(first);
         drop(held.take(a, 2, 3).unwrap());
         drop((_second, _third));
+        assert!(held.lock().by_peer.is_empty());
+        assert_eq!(held.lock().all, 0);
+    }
+
+    #[test]
+    fn what_grows_counts_for_as_much_as_it_is() {
+        let held = Arc::new(Held::default());
+        let (a, b) = (Some(key("192.0.2.1")), Some(key("192.0.2.2")));
+        let (mut first, mut second, mut other) = (held.nothing(a), held.nothing(a), held.nothing(b));
+        first.grow(60, 100, 150).unwrap();
+        second.grow(40, 100, 150).unwrap();
+        assert_eq!(second.grow(1, 100, 150), Err(Full::Peer));
+        other.grow(50, 100, 150).unwrap();
+        assert_eq!(other.grow(1, 100, 150), Err(Full::All));
+        drop(first);
+        second.grow(60, 100, 150).unwrap();
+        drop((second, other));
         assert!(held.lock().by_peer.is_empty());
         assert_eq!(held.lock().all, 0);
     }

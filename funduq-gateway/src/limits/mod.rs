@@ -19,7 +19,9 @@ use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::metrics::{Counted, Metrics};
 use bucket::{Buckets, Pace};
-use held::{Full, Held, Hold, PeerKey};
+use held::{Full, Held, PeerKey};
+
+pub(crate) use held::Hold;
 
 /// How many buckets of each kind are kept: what as many peers cost is some megabytes.
 const BUCKETS: usize = 65_536;
@@ -39,16 +41,20 @@ pub(crate) enum Limit {
     PeerRequests,
     KeyRequests,
     Links,
+    Bodies,
+    PeerBodies,
 }
 
 impl Limit {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Connections,
         Self::PeerConnections,
         Self::PeerStreams,
         Self::PeerRequests,
         Self::KeyRequests,
         Self::Links,
+        Self::Bodies,
+        Self::PeerBodies,
     ];
 
     /// Its word in metrics and logs; where it is a setting's, that of the setting.
@@ -60,6 +66,8 @@ impl Limit {
             Self::PeerRequests => "peer_request_rate",
             Self::KeyRequests => "key_request_rate",
             Self::Links => "link_limit",
+            Self::Bodies => "body_bytes_limit",
+            Self::PeerBodies => "peer_body_bytes_limit",
         }
     }
 
@@ -72,6 +80,16 @@ impl Limit {
             Self::Links => {
                 (StatusCode::SERVICE_UNAVAILABLE, "busy", "this gateway has as many links as it takes")
             }
+            Self::Bodies => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "busy",
+                "this gateway has as many bytes of unfinished requests as it takes",
+            ),
+            Self::PeerBodies => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "too_many_body_bytes",
+                "your address has too many bytes of unfinished requests here",
+            ),
             Self::PeerConnections => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "too_many_connections",
@@ -112,6 +130,9 @@ pub(crate) struct Limits {
     peer_stream_limit: usize,
     links: Arc<Held>,
     link_limit: usize,
+    bodies: Arc<Held>,
+    body_bytes_limit: usize,
+    peer_body_bytes_limit: usize,
 }
 
 /// A connection that was taken.
@@ -151,7 +172,14 @@ impl Limits {
             peer_stream_limit: config.peer_stream_limit,
             links: Arc::default(),
             link_limit: config.link_limit,
+            bodies: Arc::default(),
+            body_bytes_limit: config.body_bytes_limit.get(),
+            peer_body_bytes_limit: config.peer_body_bytes_limit.get(),
         }
+    }
+
+    fn maker(&self, request: &Parts) -> Option<PeerKey> {
+        request.extensions.get::<Peer>().and_then(|peer| self.key(peer))
     }
 
     /// For whom a request is counted, if for anybody.
@@ -222,10 +250,28 @@ impl Limits {
     /// # Errors
     /// 429 when it reads as many as it may.
     pub(crate) fn stream(&self, request: &Parts) -> Result<Permit, ApiError> {
-        let peer = request.extensions.get::<Peer>().and_then(|peer| self.key(peer));
-        let hold = self.streams.take(peer, self.peer_stream_limit, usize::MAX);
+        let hold = self.streams.take(self.maker(request), self.peer_stream_limit, usize::MAX);
         let hold = hold.map_err(|_| self.refuse(Limit::PeerStreams, AGAIN))?;
         Ok(Permit { _hold: hold, _counted: Some(self.metrics.stream()) })
+    }
+
+    /// The body of this request, of which nothing has come yet.
+    pub(crate) fn body(&self, request: &Parts) -> Hold {
+        self.bodies.nothing(self.maker(request))
+    }
+
+    /// Room for more of a body.
+    ///
+    /// # Errors
+    /// 429 where its maker has too much under way, 503 where all together have.
+    pub(crate) fn more_of_body(&self, body: &mut Hold, bytes: usize) -> Result<(), ApiError> {
+        body.grow(bytes, self.peer_body_bytes_limit, self.body_bytes_limit).map_err(|full| {
+            let limit = match full {
+                Full::Peer => Limit::PeerBodies,
+                Full::All => Limit::Bodies,
+            };
+            self.refuse(limit, AGAIN)
+        })
     }
 
     /// A place for a provider's connection. That one key has one link of each kind is core's to see to.

@@ -41,8 +41,7 @@ async fn run(
 ) -> Result<Response, ApiError> {
     let permit = app.limits.stream(&parts)?;
     let claim = app.presenters.read(&parts)?;
-    let config = &app.config;
-    let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
+    let body = body::read(&app, &parts, body, app.config.body_limit.get()).await?;
     let presenter = presenter::settle(&app, claim, &body)?;
     let input = input(body).await?;
     let stream = app.funduq.agui().run(&agent, input, presenter).await?;
@@ -88,7 +87,7 @@ async fn create_thread(
     body: Body,
 ) -> Result<Response, ApiError> {
     let claim = app.presenters.read(&parts)?;
-    let body = body::read(&parts.headers, body, MAX_THREAD_BODY, app.config.body_timeout.get()).await?;
+    let body = body::read(&app, &parts, body, MAX_THREAD_BODY).await?;
     presenter::settle(&app, claim, &body)?;
     let thread_id = app.funduq.agui().create_thread(&agent).await?;
     Ok(json::answer(StatusCode::CREATED, &Created { thread_id }))

@@ -23,7 +23,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 async fn issue(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Result<Response, ApiError> {
-    let body = body::read(&parts.headers, body, MAX_BODY, app.config.body_timeout.get()).await?;
+    let body = body::read(&app, &parts, body, MAX_BODY).await?;
     let request: TicketRequest = serde_json::from_slice(&body).map_err(|error| {
         ApiError::bad_request("invalid_input", "", format!("no request for a ticket: {error}"))
     })?;

@@ -1,10 +1,13 @@
 //! Requests and links that want to cost more than they may: too large, too deep, too slow, too many.
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::ground::Ground;
-use crate::measure::memory_of;
-use crate::support::{Closed, Heard, Provider, Raw, client, input, post, request};
+use crate::measure::{LOOK_AGAIN, memory_of};
+use crate::support::{Closed, Heard, Provider, Raw, SOON, client, input, post, request};
 
 /// What this process holds in memory, in MiB.
 fn memory() -> u64 {
@@ -93,11 +96,70 @@ async fn a_slow_sender_is_not_waited_for() {
     assert_eq!(answer.json().await["error"]["code"], "body_timeout");
     // One that is slow with its head is let go without a word.
     let host = ground.url().strip_prefix("http://").unwrap().to_owned();
-    let mut slow = tokio::net::TcpStream::connect(host).await.unwrap();
-    tokio::io::AsyncWriteExt::write_all(&mut slow, b"POST /agui").await.unwrap();
+    let mut slow = TcpStream::connect(host).await.unwrap();
+    slow.write_all(b"POST /agui").await.unwrap();
     let mut heard = Vec::new();
-    let reading = tokio::io::AsyncReadExt::read_to_end(&mut slow, &mut heard);
-    tokio::time::timeout(crate::support::SOON, reading).await.unwrap().unwrap();
+    let reading = slow.read_to_end(&mut heard);
+    timeout(SOON, reading).await.unwrap().unwrap();
+    ground.ends_unharmed().await;
+}
+
+#[tokio::test]
+async fn a_sender_that_trickles_is_not_waited_for() {
+    let ground = Ground::configured(|config| config.body_timeout = "200ms".parse().unwrap()).await;
+    let url = ground.agui_url();
+    let mut slow = TcpStream::connect(ground.url().strip_prefix("http://").unwrap()).await.unwrap();
+    slow.write_all(request("POST", &url, "content-length: 100000\r\n").as_bytes()).await.unwrap();
+    let (mut hearing, mut saying) = slow.split();
+    // It never pauses for long, and never comes to an end.
+    let trickling = async {
+        loop {
+            let _ = saying.write_all(b" ").await;
+            sleep(LOOK_AGAIN).await;
+        }
+    };
+    let mut status = [0; 12];
+    tokio::select! {
+        heard = timeout(SOON, hearing.read_exact(&mut status)) => drop(heard.expect("an answer").unwrap()),
+        () = trickling => {}
+    }
+    assert_eq!(&status, b"HTTP/1.1 408");
+    ground.ends_unharmed().await;
+}
+
+#[tokio::test]
+async fn bodies_that_never_end_count_for_their_peer_until_it_lets_go() {
+    let ground = Ground::configured(|config| {
+        config.limit_exempt = "".parse().unwrap();
+        config.peer_body_bytes_limit = "512KiB".parse().unwrap();
+    })
+    .await;
+    let url = ground.agui_url();
+    // Nothing but blanks is no JSON, which shows that it was read.
+    let whole = async || post(&url, &" ".repeat(400_000), &Vec::new()).await.refusal();
+    let read = (400, "invalid_json".to_owned());
+    assert_eq!(whole().await, read);
+    let until = Instant::now() + SOON;
+    let held = loop {
+        let mut unfinished = TcpStream::connect(ground.url().strip_prefix("http://").unwrap()).await.unwrap();
+        let head = request("POST", &url, "content-length: 300000\r\n");
+        unfinished.write_all(head.as_bytes()).await.unwrap();
+        unfinished.write_all(&[b' '; 200_000]).await.unwrap();
+        match whole().await {
+            (429, code) => {
+                assert_eq!(code, "too_many_body_bytes");
+                break unfinished;
+            }
+            // What is unfinished came later.
+            other => assert_eq!(other, read),
+        }
+        assert!(Instant::now() < until, "it does not count");
+    };
+    drop(held);
+    while whole().await != read {
+        assert!(Instant::now() < until, "it counts for ever");
+        sleep(LOOK_AGAIN).await;
+    }
     ground.ends_unharmed().await;
 }
 

@@ -148,6 +148,50 @@ async fn a_connection_over_the_limit_hears_why_and_can_ask_for_health_and_metric
 }
 
 #[tokio::test]
+async fn a_body_over_what_may_be_under_way_is_refused_and_counts_no_more() {
+    for (in_all, status, code, limit) in [
+        (true, 503, "busy", "body_bytes_limit"),
+        (false, 429, "too_many_body_bytes", "peer_body_bytes_limit"),
+    ] {
+        let gateway = limited(|config| {
+            config.limit_exempt = "203.0.113.7".parse().unwrap();
+            let bytes = "64KiB".parse().unwrap();
+            match in_all {
+                true => config.body_bytes_limit = bytes,
+                false => config.peer_body_bytes_limit = bytes,
+            }
+        })
+        .await;
+        let provider = Provider::serving(&gateway, &["echo"]).await;
+        let url = gateway.agui(&provider.agent("echo"));
+        let a2a = url.replacen("/agui/", "/a2a/", 1);
+        let ask_at = async |url: &str, length: usize, from: &str| {
+            let headers = format!("x-forwarded-for: {from}\r\ncontent-length: {length}\r\n");
+            let head = crate::support::request("POST", url, &headers);
+            Raw::send(url, &head, &vec![b' '; length]).await
+        };
+        let ask = async |length: usize, from: &str| ask_at(&url, length, from).await;
+        let mut refused = ask((64 << 10) + 1, "203.0.113.1").await;
+        assert_eq!(refused.status, status);
+        assert_eq!((refused.header("retry-after"), refused.header("connection")), (Some("5"), Some("close")));
+        assert_eq!(refused.json().await["error"]["code"], code);
+        // What was refused or read counts no more. Nothing but blanks is no input, which shows that it was read.
+        for _ in 0..2 {
+            assert_eq!(ask(64 << 10, "203.0.113.1").await.status, 400);
+        }
+        let page = client().get(gateway.url_of("/metrics")).send().await.unwrap().text().await.unwrap();
+        assert!(page.contains(&format!("funduq_limited_total{{limit=\"{limit}\"}} 1\n")), "{page}");
+        for url in [a2a.clone(), format!("{a2a}/v1/message:send")] {
+            let refused = ask_at(&url, (64 << 10) + 1, "203.0.113.1").await;
+            assert_eq!((refused.status, refused.header("retry-after")), (status, Some("5")), "{url}");
+        }
+        let exempt = ask((64 << 10) + 1, "203.0.113.7").await.status;
+        assert_eq!(exempt, if in_all { 503 } else { 400 });
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn one_link_more_than_the_limit_is_refused_until_another_goes() {
     let gateway = limited(|config| config.link_limit = 1).await;
     let first = Provider::serving(&gateway, &["echo"]).await;

@@ -55,13 +55,13 @@ async fn check_agent(app: &App, agent: &AgentAddress) -> Result<(), ApiError> {
 }
 
 async fn read_body(app: &App, parts: &Parts, body: Body) -> Result<Bytes, ApiError> {
-    body::read(&parts.headers, body, app.config.body_limit.get(), app.config.body_timeout.get()).await
+    body::read(app, parts, body, app.config.body_limit.get()).await
 }
 
 /// Reads the body of a request that is refused already, for the id that the refusal goes under; a long one is let be.
 async fn read_refused(app: &App, parts: &Parts, body: Body) -> Option<Bytes> {
     let limit = app.config.body_limit.get().min(READ_ASIDE);
-    body::read(&parts.headers, body, limit, app.config.body_timeout.get()).await.ok()
+    body::read(app, parts, body, limit).await.ok()
 }
 
 /// Reads a body into a request, aside if it is large.

@@ -119,8 +119,12 @@ impl Refused {
     }
 }
 
-/// A body that could not be read, as a JSON-RPC response: HTTP 200, and what belongs to the connection stays.
+/// A body that could not be read, as a JSON-RPC response: HTTP 200, and what belongs to the connection stays. One for which
+/// there was no room says nothing about itself: that is funduq's to say.
 pub(super) fn unread_rpc(error: ApiError) -> Response {
+    if is_want_of_room(&error) {
+        return Refused::from(error).into_rpc(&json_rpc::Id::null());
+    }
     let object = A2aError::InvalidRequest(error.text().to_owned()).to_json_rpc();
     let body = json_rpc::failure(&json_rpc::Id::null(), &object);
     let mut answer = with_body(error.into_response(), body);
@@ -130,9 +134,16 @@ pub(super) fn unread_rpc(error: ApiError) -> Response {
 
 /// A body that could not be read, as an HTTP+JSON response.
 pub(super) fn unread_rest(error: ApiError) -> Response {
+    if is_want_of_room(&error) {
+        return Refused::from(error).into_rest();
+    }
     let details = A2aError::InvalidRequest(String::new()).details();
     let body = rest_error(error.status(), "INVALID_ARGUMENT", error.text(), details).to_json();
     with_body(error.into_response(), body)
+}
+
+fn is_want_of_room(error: &ApiError) -> bool {
+    matches!(error.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }
 
 /// No operation at a path, or not for this method.

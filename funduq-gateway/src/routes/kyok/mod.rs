@@ -35,12 +35,14 @@ async fn complete(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Resu
     let (timestamp, signature) = proof(&parts.headers)?;
     let permit = app.limits.stream(&parts)?;
     let config = &app.config;
-    let body = body::read(&parts.headers, body, config.body_limit.get(), config.body_timeout.get()).await?;
+    let body = body::read(&app, &parts, body, config.body_limit.get()).await?;
     let call = KyokCall { bearer, timestamp, signature, body: &body };
     let kyok = app.funduq.kyok();
     let call = kyok.prove(call)?;
     app.limits.request_of_key(call.key())?;
     let stream = kyok.complete_proven(call).await?;
+    // The provider has its own by now, and may take its time.
+    drop(body);
     if stream.is_streaming() {
         answer::streamed(stream, permit, config.keep_alive.get()).await
     } else {
