@@ -13,53 +13,20 @@ mod a2a;
 mod agui;
 mod callers;
 mod client;
+#[path = "../figures/mod.rs"]
+mod figures;
 mod house;
 mod listing;
 
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
+
+use figures::Figure;
 
 /// As in the binary.
 #[cfg(not(target_env = "msvc"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
-/// One figure, and what it is held to.
-struct Figure {
-    name: &'static str,
-    value: f64,
-    limit: Limit,
-}
-
-#[derive(Clone, Copy)]
-enum Limit {
-    /// It stands for itself.
-    None,
-    AtLeast(f64),
-    AtMost(f64),
-}
-
-impl Figure {
-    fn new(name: &'static str, value: f64) -> Self {
-        Self { name, value, limit: Limit::None }
-    }
-
-    fn at_least(self, limit: f64) -> Self {
-        Self { limit: Limit::AtLeast(limit), ..self }
-    }
-
-    fn at_most(self, limit: f64) -> Self {
-        Self { limit: Limit::AtMost(limit), ..self }
-    }
-
-    fn limit(&self) -> String {
-        let (words, limit, holds) = match self.limit {
-            Limit::None => return String::new(),
-            Limit::AtLeast(limit) => ("at least", limit, self.value >= limit),
-            Limit::AtMost(limit) => ("at most", limit, self.value <= limit),
-        };
-        format!("  {words} {limit}{}", if holds { "" } else { "  MISSED" })
-    }
-}
 
 /// The middle one of some times, in milliseconds.
 fn p50(mut times: Vec<Duration>) -> f64 {
@@ -73,7 +40,7 @@ fn rate(count: usize, since: Instant) -> f64 {
 }
 
 #[tokio::main]
-async fn main() {
+async fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let json = words.iter().any(|word| word == "--json");
     let chosen: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
@@ -92,13 +59,5 @@ async fn main() {
     if wanted("listing") {
         figures.extend(listing::measure().await);
     }
-    if json {
-        let object: serde_json::Map<_, _> =
-            figures.iter().map(|figure| (figure.name.to_owned(), figure.value.into())).collect();
-        println!("{}", serde_json::Value::from(object));
-        return;
-    }
-    for figure in &figures {
-        println!("{:<46} {:>12.3}{}", figure.name, figure.value, figure.limit());
-    }
+    figures::report(&figures, json)
 }

@@ -6,9 +6,14 @@
     reason = "a measurement that cannot go on has nothing better to do than to stop"
 )]
 
+#[path = "../figures/mod.rs"]
+mod figures;
 mod model;
 
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
+
+use figures::Figure;
 
 use funduq_contract::{AgentAddress, PublicKey};
 use funduq_gateway::{Config, Durability, Gateway};
@@ -26,7 +31,7 @@ const CALLS: usize = 300;
 const CHUNKS: usize = 1000;
 const STREAMS: usize = 15;
 /// What funduq holds itself to.
-const FIRST_CHUNK_LIMIT: Duration = Duration::from_millis(2);
+const FIRST_CHUNK_LIMIT_MS: f64 = 2.0;
 const RATE_LIMIT: f64 = 0.5;
 
 /// Lends the model at `url`.
@@ -174,37 +179,22 @@ async fn open_run(client: Client, url: String, agent: AgentAddress, lender: Publ
     answer.send().await.unwrap().bytes().await.unwrap();
 }
 
-fn main() {
+fn main() -> ExitCode {
     // `cargo test` runs it too, with another flag, to see that it builds.
     if !std::env::args().any(|flag| flag == "--bench") {
-        return;
+        return ExitCode::SUCCESS;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (direct, through, direct_rate, rate) = runtime.block_on(measure());
-    let (added, ratio) = (through.saturating_sub(direct), rate / direct_rate);
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    if std::env::args().any(|flag| flag == "--json") {
-        let figures = json!({
-            "kyok_first_chunk_direct_p50_ms": ms(direct),
-            "kyok_first_chunk_p50_ms": ms(through),
-            "kyok_first_chunk_added_ms": ms(added),
-            "kyok_chunks_direct_per_second": direct_rate.round(),
-            "kyok_chunks_per_second": rate.round(),
-            "kyok_chunks_ratio": ratio,
-            "kyok_holds": added <= FIRST_CHUNK_LIMIT && ratio >= RATE_LIMIT,
-        });
-        println!("{figures}");
-        return;
-    }
-    println!("a lent model                     direct      through     overhead   limit");
-    println!(
-        "first chunk, p50 of {CALLS}    {:>8.3} ms  {:>8.3} ms  {:>+8.3} ms  +{:.0} ms",
-        ms(direct),
-        ms(through),
-        ms(added),
-        ms(FIRST_CHUNK_LIMIT),
-    );
-    println!(
-        "a stream of {CHUNKS} chunks    {direct_rate:>7.0} /s   {rate:>7.0} /s    {ratio:>6.2} x    {RATE_LIMIT} x",
-    );
+    let figures = [
+        Figure::new("kyok_first_chunk_direct_p50_ms", ms(direct)),
+        Figure::new("kyok_first_chunk_p50_ms", ms(through)),
+        Figure::new("kyok_first_chunk_added_ms", ms(through.saturating_sub(direct)))
+            .at_most(FIRST_CHUNK_LIMIT_MS),
+        Figure::new("kyok_chunks_direct_per_second", direct_rate.round()),
+        Figure::new("kyok_chunks_per_second", rate.round()),
+        Figure::new("kyok_chunks_ratio", rate / direct_rate).at_least(RATE_LIMIT),
+    ];
+    figures::report(&figures, std::env::args().any(|flag| flag == "--json"))
 }

@@ -7,6 +7,7 @@ mod support;
 
 mod agui_refusals;
 mod agui_stream;
+mod bench_figures;
 mod bytes;
 mod delegation;
 mod demo;
