@@ -110,15 +110,18 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Threshold<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::{SinkExt, StreamExt};
     use tokio::io::AsyncReadExt;
+    use tokio::time::timeout;
     use tokio_tungstenite::WebSocketStream;
     use tokio_tungstenite::tungstenite::Message;
     use tokio_tungstenite::tungstenite::protocol::Role;
 
     use super::*;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn what_comes_behind_a_message_is_left_for_whoever_reads_next() {
         for role in [Role::Client, Role::Server] {
             let (near, far) = tokio::io::duplex(1 << 20);
@@ -135,7 +138,8 @@ mod tests {
             for text in &texts {
                 let mut read = WebSocketStream::from_raw_socket(near, other, None).await;
                 loop {
-                    match read.next().await.unwrap().unwrap() {
+                    let next = timeout(Duration::from_secs(60), read.next()).await;
+                    match next.expect("a message").unwrap().unwrap() {
                         Message::Text(found) => break assert_eq!(found.as_str(), text),
                         other => assert!(other.is_ping()),
                     }

@@ -76,15 +76,18 @@ impl Wire {
 
     /// The next frame that is about more than the connection's being there, which is confirmed; `None` where it is closed.
     pub(crate) async fn next(&mut self) -> Option<Frame> {
-        loop {
-            let frame = timeout(SOON, self.read()).await.expect("a frame, or the end")?;
-            match (frame.kind, frame.flags & ACK) {
-                (SETTINGS, 0) => self.say(SETTINGS, ACK, 0, &[]).await,
-                (PING, 0) => self.say(PING, ACK, 0, &frame.payload).await,
-                (SETTINGS | PING, _) => {}
-                _ => return Some(frame),
+        let reading = async {
+            loop {
+                let frame = self.read().await?;
+                match (frame.kind, frame.flags & ACK) {
+                    (SETTINGS, 0) => self.say(SETTINGS, ACK, 0, &[]).await,
+                    (PING, 0) => self.say(PING, ACK, 0, &frame.payload).await,
+                    (SETTINGS | PING, _) => {}
+                    _ => return Some(frame),
+                }
             }
-        }
+        };
+        timeout(SOON, reading).await.expect("a frame, or the end")
     }
 
     async fn read(&mut self) -> Option<Frame> {
