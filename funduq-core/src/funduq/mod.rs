@@ -156,17 +156,25 @@ impl Funduq {
         self.inner.dispatch.links.subscribe()
     }
 
-    /// How the relay stands. Writes to the record to find out.
-    pub async fn health(&self) -> Health {
+    /// Whether work is accepted. Asks nobody.
+    ///
+    /// # Errors
+    /// [`NotServing`] says why not.
+    pub fn serving(&self) -> Result<(), NotServing> {
         let dispatch = &self.inner.dispatch;
-        let serving = match (dispatch.record.is_started(), dispatch.is_stopping()) {
+        match (dispatch.record.is_started(), dispatch.is_stopping()) {
             (false, _) => Err(NotServing::NotStarted),
             (true, true) => Err(NotServing::Stopping),
             (true, false) => Ok(()),
-        };
+        }
+    }
+
+    /// How the relay stands. Writes to the record to find out, for as long as its engine takes.
+    pub async fn health(&self) -> Health {
+        let dispatch = &self.inner.dispatch;
         Health {
             record: dispatch.record.read(|store| store.health()).await,
-            serving,
+            serving: self.serving(),
             links: dispatch.links.count(),
             live_threads: dispatch.live_threads(),
             live_runs: dispatch.live_runs(),

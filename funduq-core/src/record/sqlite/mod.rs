@@ -3,6 +3,7 @@
 mod batch;
 mod care;
 mod migrate;
+mod probe;
 mod read;
 mod tasks;
 mod write;
@@ -50,13 +51,14 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, creates it if need be, and brings its schema to this code's version.
+    /// Opens the file, creates it for its owner only (0600) if need be, and brings its schema to this code's version.
     ///
     /// # Errors
     /// [`StoreError::TooNew`] if a later funduq wrote it; [`StoreError::Unavailable`] if it cannot be opened or is
     /// not a database.
     pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
         let path = path.as_ref().to_path_buf();
+        create(&path)?;
         let mut connection = prepared(Connection::open(&path)?)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         let synchronous = match durability {
@@ -98,6 +100,21 @@ impl SqliteStore {
             readers.push(connection);
         }
         result
+    }
+}
+
+/// Makes the file where there is none. The files beside it have its mode, and SQLite would take what the umask leaves.
+fn create(path: &Path) -> Result<(), StoreError> {
+    let mut options = std::fs::OpenOptions::new();
+    // One that is there is not opened: closing it would take the locks of whoever has it open in this process.
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(StoreError::Unavailable(format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
     }
 }
 

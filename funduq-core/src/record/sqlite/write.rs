@@ -6,7 +6,8 @@ use funduq_agui::{RelayedEvent, RelayedMessage};
 use funduq_contract::{RunId, ThreadId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{batch, migrate};
+use super::batch;
+use super::probe::{Ask, probe};
 use crate::record::model::{Run, RunMetadata, Thread};
 use crate::record::store::{Conflict, OpenRun, Register, Settle, StoreError, Write};
 
@@ -25,24 +26,25 @@ type Pending<'a> = HashMap<i64, (u64, Vec<&'a [RelayedEvent]>)>;
 /// The one connection that writes.
 #[derive(Debug)]
 pub(super) struct WriterConnection {
-    db: Connection,
+    pub(super) db: Connection,
     live: HashMap<RunId, LiveRun>,
+    /// Whether the engine has failed a write since it was last seen to take one.
+    has_failed: bool,
 }
 
 impl WriterConnection {
     pub(super) fn new(db: Connection) -> Self {
-        Self { db, live: HashMap::new() }
+        Self { db, live: HashMap::new(), has_failed: false }
     }
 
     pub(super) fn health(&mut self) -> Result<(), StoreError> {
         self.reset()?;
-        self.db.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
-        // A later funduq may have been started on the file since.
-        let found = self.db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        match found == migrate::KNOWN {
-            true => Ok(()),
-            false => Err(StoreError::TooNew { found, known: migrate::KNOWN }),
-        }
+        let ask = if self.has_failed { Ask::Room } else { Ask::Page };
+        let found = probe(&self.db, ask);
+        self.has_failed = found.is_err();
+        // Its own error is what counts; a transaction that stays open is rolled back by whoever comes next.
+        let _ = self.reset();
+        found
     }
 
     /// One transaction for the group; if it fails as a whole, one for each operation, so that a single
@@ -70,6 +72,12 @@ impl WriterConnection {
 
     /// An error means that nothing of the group was written. A conflict of one operation is its own result.
     fn transaction(&mut self, group: &[Write]) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+        let done = self.attempt(group);
+        self.has_failed |= done.is_err();
+        done
+    }
+
+    fn attempt(&mut self, group: &[Write]) -> Result<Vec<Result<(), StoreError>>, StoreError> {
         self.reset()?;
         self.db.execute_batch("BEGIN IMMEDIATE")?;
         let mut results = Vec::with_capacity(group.len());
