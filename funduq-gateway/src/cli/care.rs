@@ -31,9 +31,18 @@ impl FromStr for Age {
     }
 }
 
+/// What helps where a record is not whole.
+const RESTORE: &str = "restore a backup that `funduq check FILE` finds whole, as docs/deploy.md says";
+
 fn record(data_dir: &Path) -> anyhow::Result<RecordFile> {
-    let path = data_dir.join(data_dir::RECORD);
-    RecordFile::open(&path).with_context(|| format!("{}", path.display()))
+    open(&data_dir.join(data_dir::RECORD))
+}
+
+fn open(path: &Path) -> anyhow::Result<RecordFile> {
+    // The engine says of a file that is missing what it says of one that it may not open.
+    std::fs::File::open(path).with_context(|| format!("there is no record at {}", path.display()))?;
+    RecordFile::open(path)
+        .with_context(|| format!("{} is no record that can be read; {RESTORE}", path.display()))
 }
 
 /// Copies the record, while a funduq runs on it or not.
@@ -46,11 +55,9 @@ pub(super) fn backup(data_dir: &Path, to: &Path) -> anyhow::Result<()> {
 
 /// Looks at a record, or at a copy of one, and says what is in it and what is wrong.
 pub(super) fn check(data_dir: &Path, file: Option<&Path>) -> anyhow::Result<()> {
-    let record = match file {
-        Some(file) => RecordFile::open(file).with_context(|| format!("{}", file.display()))?,
-        None => record(data_dir)?,
-    };
-    let inspection = record.check()?;
+    let path = file.map_or_else(|| data_dir.join(data_dir::RECORD), Path::to_owned);
+    let inspection =
+        open(&path)?.check().with_context(|| format!("{} cannot be read; {RESTORE}", path.display()))?;
     println!("schema version {}", inspection.schema);
     for (what, count) in &inspection.counts {
         println!("{what}: {count}");
@@ -60,7 +67,7 @@ pub(super) fn check(data_dir: &Path, file: Option<&Path>) -> anyhow::Result<()> 
     }
     match inspection.findings.len() {
         0 => println!("the record is whole"),
-        found => bail!("{found} findings"),
+        found => bail!("{found} findings in {}; {RESTORE}", path.display()),
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ const EVENTS: &str = "SELECT coalesce(sum(count), 0) FROM run_events
      WHERE run_no IN (SELECT no FROM runs WHERE thread_no = ?1)";
 
 /// What would be an orphan: a sentence, and the query that counts.
-const ORPHANS: [(&str, &str); 9] = [
+const ORPHANS: [(&str, &str); 10] = [
     (
         "events of a run that is not there",
         "SELECT count(DISTINCT run_no) FROM run_events WHERE run_no NOT IN (SELECT no FROM runs)",
@@ -94,6 +94,10 @@ const ORPHANS: [(&str, &str); 9] = [
         "messages of a thread or a run that is not there",
         "SELECT count(*) FROM thread_messages WHERE thread_no NOT IN (SELECT no FROM threads)
          OR run_no NOT IN (SELECT no FROM runs)",
+    ),
+    (
+        "threads that hang off a thread that is not there",
+        "SELECT count(*) FROM threads WHERE parent IS NOT NULL AND parent NOT IN (SELECT id FROM threads)",
     ),
     (
         "threads of an agent that is not there",
@@ -165,43 +169,24 @@ impl RecordFile {
         })
     }
 
-    /// Looks at every page and every reference. Takes as long as reading the whole file.
+    /// Looks at every page and every reference. Takes as long as reading the whole file. What cannot be read any further is
+    /// a finding, and the last.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] where it cannot be read at all.
+    /// [`StoreError::Unavailable`] where it cannot be opened at all.
     pub fn check(&self) -> Result<Inspection, StoreError> {
         let db = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // One moment of a record that may be written meanwhile.
         let db = db.unchecked_transaction()?;
-        let mut findings = Vec::new();
         let schema = self.schema(&db)?;
-        if schema != migrate::KNOWN {
-            findings
-                .push(format!("the schema has version {schema}, and this funduq writes {}", migrate::KNOWN));
-        } else if migrate::shape(&db)? != migrate::intended()? {
-            findings.push("the schema was changed by something else than funduq".to_owned());
+        let mut inspection = Inspection { schema, counts: Vec::new(), findings: Vec::new() };
+        if let Err(error) = look(&db, &mut inspection) {
+            inspection.findings.push(match error {
+                StoreError::Unavailable(problem) => format!("the file cannot be read any further: {problem}"),
+                other => other.to_string(),
+            });
         }
-        let mut integrity = db.prepare("PRAGMA integrity_check(20)")?;
-        for line in integrity.query_map([], |row| row.get::<_, String>(0))? {
-            let line = line?;
-            if line != "ok" {
-                findings.push(format!("the file: {line}"));
-            }
-        }
-        let mut counts = Vec::new();
-        // The queries are about the tables of this version.
-        if findings.is_empty() {
-            for (what, query) in ORPHANS {
-                let count: u64 = db.query_row(query, [], |row| row.get(0))?;
-                if count > 0 {
-                    findings.push(format!("{count}: {what}"));
-                }
-            }
-            for (table, query) in COUNTS {
-                counts.push((table, db.query_row(query, [], |row| row.get(0))?));
-            }
-        }
-        Ok(Inspection { schema, counts, findings })
+        Ok(inspection)
     }
 
     /// Takes out the threads that nobody has touched since `before` (Unix milliseconds), with their runs, messages and
@@ -238,6 +223,37 @@ impl RecordFile {
             transaction.commit()?;
         }
     }
+}
+
+/// Looks at all of it, and writes down what there is and what is wrong.
+fn look(db: &Connection, inspection: &mut Inspection) -> Result<(), StoreError> {
+    let Inspection { schema, counts, findings } = inspection;
+    if *schema != migrate::KNOWN {
+        findings.push(format!("the schema has version {schema}, and this funduq writes {}", migrate::KNOWN));
+    } else if migrate::shape(db)? != migrate::intended()? {
+        findings.push("the schema was changed by something else than funduq".to_owned());
+    }
+    let mut integrity = db.prepare("PRAGMA integrity_check(20)")?;
+    for line in integrity.query_map([], |row| row.get::<_, String>(0))? {
+        let line = line?;
+        if line != "ok" {
+            findings.push(format!("the file: {line}"));
+        }
+    }
+    // The queries are about the tables of this version, and about pages that can be read.
+    if !findings.is_empty() {
+        return Ok(());
+    }
+    for (what, query) in ORPHANS {
+        let count: u64 = db.query_row(query, [], |row| row.get(0))?;
+        if count > 0 {
+            findings.push(format!("{count}: {what}"));
+        }
+    }
+    for (table, query) in COUNTS {
+        counts.push((table, db.query_row(query, [], |row| row.get(0))?));
+    }
+    Ok(())
 }
 
 /// Says what would go, without a write: the same rule, applied to threads and those that hang off them together.

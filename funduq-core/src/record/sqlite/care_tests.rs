@@ -107,6 +107,8 @@ fn a_whole_record_has_no_findings_and_each_damage_has_one() {
     let whole = record.file().check().unwrap();
     assert_eq!((whole.schema, whole.findings), (migrate::KNOWN, vec![]));
     assert!(whole.counts.contains(&("run_events", 2)) && whole.counts.contains(&("runs", 1)));
+    // Else some of the damage could not be done.
+    record.db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     let version = format!("PRAGMA user_version = {}", migrate::KNOWN);
     for (damage, repair, found) in [
         (
@@ -120,6 +122,14 @@ fn a_whole_record_has_no_findings_and_each_damage_has_one() {
             "UPDATE run_events SET last = 2, count = 2",
             "more or fewer events",
         ),
+        (
+            "DELETE FROM run_events",
+            "INSERT INTO run_events VALUES (1, 2, 2, '{}' || char(30) || '{}')",
+            "ended without an event",
+        ),
+        ("UPDATE runs SET thread_no = 99", "UPDATE runs SET thread_no = 1", "runs of a thread"),
+        ("DELETE FROM providers", "INSERT INTO providers VALUES ('p', 0, 0)", "agents of a provider"),
+        ("UPDATE threads SET parent = 'x'", "UPDATE threads SET parent = NULL", "hang off a thread"),
         ("UPDATE runs SET root_run_id = 'x'", "UPDATE runs SET root_run_id = 'r'", "come from, a run"),
         ("UPDATE thread_messages SET run_no = 99", "UPDATE thread_messages SET run_no = 1", "messages of"),
         ("UPDATE threads SET agent = 'b'", "UPDATE threads SET agent = 'a'", "threads of an agent"),
@@ -132,6 +142,54 @@ fn a_whole_record_has_no_findings_and_each_damage_has_one() {
         record.db.execute_batch(repair).unwrap();
     }
     assert_eq!(record.file().check().unwrap().findings, [""; 0]);
+}
+
+/// Writes over a part of a page, as a disk does that fails.
+fn damage(path: &Path, page: u64, from: u64, bytes: &[u8]) {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start((page - 1) * 4096 + from)).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+#[test]
+fn a_page_that_is_damaged_is_found_however_much_of_the_file_it_takes_along() {
+    let record = Filled::new();
+    for thread in 0..200 {
+        record.thread(&format!("thread-{thread}"), 1, None);
+        record.run(&format!("run-{thread}"), &format!("thread-{thread}"), "completed", 1, false);
+    }
+    record.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let root = |name: &str| -> u64 {
+        let query = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        record.db.query_row(query, [name], |row| row.get(0)).unwrap()
+    };
+    let whole = record.folder.path().join("record.sqlite");
+    let copy = record.folder.path().join("damaged.sqlite");
+    let findings = |how: &dyn Fn(&Path)| {
+        std::fs::copy(&whole, &copy).unwrap();
+        how(&copy);
+        RecordFile::open(&copy).and_then(|file| file.check()).map(|inspection| inspection.findings)
+    };
+    assert_eq!(findings(&|_| {}), Ok(vec![]));
+    // An index that leads elsewhere: every row can be read, and no query of a reference misses one.
+    let of_index = |path: &Path| damage(path, root("threads_by_agent"), 4000, b"zzzz");
+    // A page of which nothing can be made.
+    let of_table = |path: &Path| damage(path, root("runs"), 0, &[0xff; 200]);
+    for damaged in [&of_index as &dyn Fn(&Path), &of_table] {
+        let found = findings(damaged).unwrap();
+        assert!(found.iter().any(|finding| finding.starts_with("the file")), "{found:?}");
+    }
+    // With these gone it is no record that can be opened.
+    let of_schema = |path: &Path| damage(path, 1, 100, &[0xff; 3000]);
+    let of_half = |path: &Path| {
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+    };
+    for damaged in [&of_schema as &dyn Fn(&Path), &of_half] {
+        let found = findings(damaged);
+        assert!(!matches!(&found, Ok(found) if found.is_empty()), "{found:?}");
+    }
 }
 
 #[test]
