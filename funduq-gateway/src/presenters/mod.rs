@@ -1,9 +1,11 @@
 //! Who is at a caller's door: what counts as proof of a key, in which order, and what a proof that does not hold is answered.
 
+mod ahead;
 mod names;
 mod replays;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -19,6 +21,7 @@ use crate::config::Config;
 use crate::files::{FileError, Watched};
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
+use crate::limits::Limit;
 use crate::tokens::{self, Tokens};
 
 /// How a signature has to be that would be taken (RFC 9421 §5.1).
@@ -55,13 +58,17 @@ pub(crate) struct Presenters {
 }
 
 impl Presenters {
+    /// `note` is where what the next process has to know of signatures is kept.
+    ///
     /// # Errors
-    /// [`FileError`] for tokens that cannot be read.
-    pub(crate) fn new(config: &Config, listening: SocketAddr) -> Result<Self, FileError> {
+    /// [`FileError`] for tokens, or a note, that cannot be read.
+    pub(crate) fn new(config: &Config, listening: SocketAddr, note: &Path) -> Result<Self, FileError> {
         let tokens = config.presenter_tokens.get();
+        let replays = Replays::open(CAPACITY, now(), note)
+            .map_err(|source| FileError::Unreadable { path: note.to_owned(), source })?;
         Ok(Self {
             names: Names::new(&config.public_url, listening),
-            replays: Mutex::new(Replays::new(CAPACITY, now())),
+            replays: Mutex::new(replays),
             tokens: tokens.map(|path| Watched::open(path, tokens::callers)).transpose()?,
             proxy_header: config.presenter_header.get().cloned(),
             takes_anybody: config.anonymous,
@@ -125,9 +132,8 @@ impl Presenters {
                 Err(self.refusal("stale_signature", message.to_owned()))
             }
             Err(NotTaken::Full) => {
-                let message = "more signed requests come than can be told apart; sign anew and come back";
-                let busy = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_signatures", message);
-                Err(busy.retry_after(Some(FULL_RETRY)))
+                // Said where the other limits are, which are counted.
+                Err(Limit::Signatures.refusal(FULL_RETRY))
             }
         }
     }

@@ -6,12 +6,17 @@
 //! a signature is good grows shorter than a minute, for everybody alike, and never shorter than [`FLOOR_DISTANCE`]. Those that
 //! are dated ahead would be the last to be forgotten, so they may fill half of the memory and no more.
 //!
-//! A new process knows of no signature, so it takes none that was made before it began.
+//! A new process takes none that was made in the second in which it began or before; those dated ahead that an earlier one
+//! took are in a note, see [`Ahead`].
 
 use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::Path;
 
 use funduq_contract::FRESHNESS_SECONDS;
 use funduq_contract::http_signature::SignatureId;
+
+use super::ahead::{Ahead, Trace};
 
 /// How many signatures are remembered: 4,000 a second over the whole minute, in some 10 MB at the most.
 pub(super) const CAPACITY: usize = 1 << 18;
@@ -25,12 +30,9 @@ pub(super) enum NotTaken {
     Replayed,
     /// It is of a time of which nothing is remembered any more, or nothing was yet.
     Forgotten,
-    /// There are more of this very moment, or of times to come, than can be remembered.
+    /// There are more of this very moment, or of times to come, than can be remembered; or one dated ahead cannot be noted.
     Full,
 }
-
-/// What is remembered of a signature: half of its random point, which nobody can hit on purpose.
-type Trace = [u8; 16];
 
 /// The memory.
 #[derive(Debug)]
@@ -41,12 +43,29 @@ pub(super) struct Replays {
     capacity: usize,
     /// Nothing that was made in this second or before is taken.
     floor: i64,
+    /// What the next process has to know.
+    ahead: Option<Ahead>,
 }
 
 impl Replays {
-    /// An empty memory of a process that began at `now`.
+    /// An empty memory of the first process on a folder, which began at `now`.
     pub(super) fn new(capacity: usize, now: i64) -> Self {
-        Self { seconds: BTreeMap::new(), held: 0, capacity, floor: now - 1 }
+        Self { seconds: BTreeMap::new(), held: 0, capacity, floor: now - 1, ahead: None }
+    }
+
+    /// The memory of a process that began at `now`, with the note of the one before it.
+    pub(super) fn open(capacity: usize, now: i64, note: &Path) -> io::Result<Self> {
+        let mut replays = Self::new(capacity, now);
+        let (ahead, noted) = Ahead::open(note)?;
+        replays.ahead = Some(ahead);
+        if let Some(noted) = noted {
+            // The one before may have taken what was made in this very second.
+            replays.floor = now;
+            for (second, trace) in noted.into_iter().filter(|(second, _)| *second > now) {
+                replays.held += usize::from(replays.seconds.entry(second).or_default().insert(trace));
+            }
+        }
+        Ok(replays)
     }
 
     /// Takes a signature that was made at `created`, which is fresh at `now`.
@@ -73,9 +92,25 @@ impl Replays {
                 return Err(NotTaken::Forgotten);
             }
         }
+        if created > now {
+            self.note(created, &trace, now).map_err(|error| {
+                tracing::error!(%error, "a signature that is dated ahead cannot be noted, and is not taken");
+                NotTaken::Full
+            })?;
+        }
         self.seconds.entry(created).or_default().insert(trace);
         self.held += 1;
         Ok(())
+    }
+
+    /// Notes one for the next process.
+    fn note(&mut self, created: i64, trace: &Trace, now: i64) -> io::Result<()> {
+        let Some(ahead) = &mut self.ahead else { return Ok(()) };
+        if ahead.count() >= self.capacity {
+            let still = self.seconds.range(now + 1..);
+            ahead.replace(still.flat_map(|(second, traces)| traces.iter().map(|trace| (*second, trace))))?;
+        }
+        ahead.add(created, trace, now)
     }
 
     /// How many are dated after `now`.
@@ -132,6 +167,49 @@ mod tests {
         let mut replays = Replays::new(8, START);
         assert_eq!(replays.take(&id(), START - 1, START), Err(NotTaken::Forgotten));
         assert_eq!(replays.take(&id(), START, START), Ok(()));
+    }
+
+    #[test]
+    fn what_was_taken_before_a_restart_is_not_taken_after_it_however_it_is_dated() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("note");
+        let open = |now| Replays::open(8, now, &note).unwrap();
+        let mut first = open(START);
+        let taken: Vec<_> = [0, 1, 2, 40, 60].map(|ahead| (id(), START + ahead)).into();
+        for (id, created) in taken.iter().rev() {
+            assert_eq!(first.take(id, *created, START.max(created - 60)), Ok(()), "{created}");
+        }
+        // In the same second, in the next, and when each of them is of the present.
+        for restart in [0, 1, 2, 20] {
+            let mut next = open(START + restart);
+            for (id, created) in &taken {
+                let now = (START + restart).max(*created);
+                assert!(matches!(
+                    next.take(id, *created, now),
+                    Err(NotTaken::Forgotten | NotTaken::Replayed)
+                ));
+            }
+            let now = START + restart + 1;
+            assert_eq!(next.take(&id(), now, now), Ok(()), "one of the next second is as good as ever");
+        }
+    }
+
+    #[test]
+    fn a_note_holds_what_is_still_ahead_and_stays_small() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("note");
+        let mut replays = Replays::open(8, START, &note).unwrap();
+        let mut last = Vec::new();
+        for second in START..START + 100 {
+            let one = id();
+            assert_eq!(replays.take(&one, second + 2, second), Ok(()));
+            last.push(one);
+        }
+        assert!(std::fs::metadata(&note).unwrap().len() <= 9 * 24);
+        let mut next = Replays::open(8, START + 99, &note).unwrap();
+        for (one, created) in last.iter().rev().zip([START + 101, START + 100]) {
+            assert_eq!(next.take(one, created, created), Err(NotTaken::Replayed));
+        }
     }
 
     #[test]

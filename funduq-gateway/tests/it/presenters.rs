@@ -6,7 +6,9 @@ use funduq_contract::{ActorChain, Identity};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Fields, TestGateway, chained, get_as, input, post, post_as, signed};
+use crate::support::{
+    Fields, Heard, TestGateway, chained, client, get_as, input, now, post, post_as, signed, signed_at,
+};
 
 /// The SHA-256 of `abc`, and of the empty text.
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -305,4 +307,41 @@ async fn a_bound_thread_under_an_open_one_is_in_the_tree_for_its_parties_alone()
         assert_eq!(threads, wanted, "{told}");
     }
     desk.gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_signature_is_taken_once_over_a_restart_too() {
+    let named = |config: &mut funduq_gateway::Config| {
+        config.public_url = "https://relay.example".parse().unwrap();
+    };
+    let caller = Identity::generate();
+    let ask = async |gateway: &TestGateway, fields: &Fields| {
+        let request =
+            fields.iter().fold(client().get(gateway.url_of("/runs/none")), |request, (name, value)| {
+                request.header(*name, value)
+            });
+        Heard::of(request).await.refusal()
+    };
+    let first = TestGateway::configured(named).await;
+    let at = now();
+    // Of the first process's first second too, since there was none before it.
+    let taken: Vec<_> = [at, at + 1, at + 40]
+        .map(|created| signed_at(&caller, "GET", "https://relay.example/runs/none", "", created))
+        .into();
+    for fields in &taken {
+        assert_eq!(ask(&first, fields).await, (404, "run_not_found".into()));
+    }
+    let second = TestGateway::again_configured(first.stop().await, named).await;
+    for fields in &taken {
+        let refused = ask(&second, fields).await;
+        assert!(refused.0 == 401 && refused.1 != "invalid_signature", "{refused:?}");
+    }
+    let fields = signed_at(&caller, "GET", "https://relay.example/runs/none", "", now() + 1);
+    assert_eq!(ask(&second, &fields).await, (404, "run_not_found".into()));
+    let metrics = second.figures().await;
+    assert_eq!(metrics["funduq_limited_total{limit=\"signatures\"}"], 0.0);
+    for result in ["ok", "failed"] {
+        assert_eq!(metrics[&format!("funduq_certificate_loads_total{{result=\"{result}\"}}")], 0.0);
+    }
+    second.stop().await;
 }

@@ -44,12 +44,14 @@ impl TestGateway {
 
     /// Starts one on the folder of one that was stopped.
     pub(crate) async fn again(folder: TempDir) -> Self {
-        let gateway = Gateway::start(config(folder.path())).await.unwrap();
-        Self { gateway, _folder: folder }
+        Self::again_configured(folder, |_| {}).await
     }
 
     pub(crate) async fn configured(change: impl FnOnce(&mut Config)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::again_configured(tempfile::tempdir().unwrap(), change).await
+    }
+
+    pub(crate) async fn again_configured(folder: TempDir, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = config(folder.path());
         change(&mut config);
         let gateway = Gateway::start(config).await.unwrap();
@@ -118,13 +120,15 @@ impl TestGateway {
     }
 }
 
-/// The configuration of a test: the defaults, but on a port of its own and without waiting for the disk.
+/// The configuration of a test: the defaults, but on a port of its own and without waiting for the disk. A proxy that is
+/// trusted, or another name, lets nobody else come.
 pub(crate) fn config(folder: &std::path::Path) -> Config {
     Config {
         listen: "127.0.0.1:0".parse().unwrap(),
         data_dir: folder.join("data"),
         durability: Durability::Process,
         drain: "100ms".parse().unwrap(),
+        allow_public_enrolment: true,
         ..Config::default()
     }
 }
