@@ -178,7 +178,8 @@ impl Actor {
     }
 
     fn adopt(&mut self, run: &Run, delivered: DeliveredRun, opening: Option<Box<Opening>>) {
-        let log = RunLog::new(run.id.clone(), self.thread.clone(), self.dispatch.settings.keep());
+        let keep = self.dispatch.settings.keep();
+        let log = RunLog::new(run.id.clone(), self.thread.clone(), run.agent.provider, keep);
         self.dispatch.track(&self.thread, &self.agent, &log);
         let shell = RunShell {
             log,

@@ -11,7 +11,7 @@ use super::own;
 use super::relay::{Dispatch, Letter};
 use super::thread::{OwnTerminal, Settlement};
 use crate::clock;
-use crate::record::{FailureReason, Run, RunStatus, Settle, Store, StoreError, Write};
+use crate::record::{FailureReason, Run, RunStatus, Settle, Store, StoreError, Write, told};
 
 /// How many events are read from the record at once.
 const PAGE: usize = 1024;
@@ -27,8 +27,11 @@ impl Dispatch {
         let (queued, orphaned): (Vec<_>, Vec<_>) = unfinished.into_iter().partition(never_taken);
         let counts = (queued.len(), orphaned.len());
         for run in orphaned {
+            let (thread, provider) = (run.thread_id.clone(), run.agent.provider);
             let settle = self.record.read(move |store| orphan(store, run)).await?;
+            let (run, status, metadata) = (settle.run.clone(), settle.status, settle.metadata.clone());
             self.record.write_and_wait(Write::Settle(Box::new(settle))).await?;
+            told::ended(&run, &thread, &provider, status, &metadata);
         }
         // Nothing may fail from here on: a run that is taken up twice would be offered twice.
         let mut restored = Vec::with_capacity(queued.len());

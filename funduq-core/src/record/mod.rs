@@ -12,6 +12,7 @@ mod sqlite;
 mod store;
 mod stream;
 mod tasks;
+pub(crate) mod told;
 mod writer;
 
 pub(crate) use live::Record;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use funduq_agui::RelayedEvent;
-use funduq_contract::{RunId, ThreadId};
+use funduq_contract::{PublicKey, RunId, ThreadId};
 use tokio::sync::Notify;
 
 use super::live::Record;
@@ -69,6 +69,8 @@ impl LogState {
 pub(crate) struct RunLog {
     pub(crate) run: RunId,
     pub(crate) thread: ThreadId,
+    /// Whose agent has it.
+    pub(crate) provider: PublicKey,
     state: Mutex<LogState>,
     changed: Notify,
     broken: AtomicBool,
@@ -88,10 +90,11 @@ pub(crate) struct Keep {
 }
 
 impl RunLog {
-    pub(crate) fn new(run: RunId, thread: ThreadId, keep: Keep) -> Arc<Self> {
+    pub(crate) fn new(run: RunId, thread: ThreadId, provider: PublicKey, keep: Keep) -> Arc<Self> {
         Arc::new(Self {
             run,
             thread,
+            provider,
             state: Mutex::default(),
             changed: Notify::new(),
             broken: AtomicBool::new(false),
@@ -394,7 +397,8 @@ mod tests {
     const KEEP: Keep = Keep { events: 2, unread: 5, bytes: 1000 };
 
     fn log() -> Arc<RunLog> {
-        RunLog::new(RunId::new("r").unwrap(), ThreadId::new("t").unwrap(), KEEP)
+        let provider = funduq_contract::Identity::from_seed(&[1; 32]).public_key();
+        RunLog::new(RunId::new("r").unwrap(), ThreadId::new("t").unwrap(), provider, KEEP)
     }
 
     /// Events that come and are recorded; how many are in memory then.

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::model::RunStatus;
 use super::store::{Conflict, Settle, Store, StoreError, Write};
 use super::stream::{RunEnd, RunLog};
+use super::told;
 use crate::stats::Stats;
 
 /// How often the writer looks for company before a commit.
@@ -64,6 +65,15 @@ pub(crate) enum Done {
     Events { log: Arc<RunLog>, upto: u64 },
     /// The run's callers: it has ended.
     Settled { log: Arc<RunLog> },
+}
+
+impl Done {
+    fn log(&self) -> Option<&RunLog> {
+        match self {
+            Self::Moved { log, .. } | Self::Events { log, .. } | Self::Settled { log } => Some(log),
+            Self::Nothing | Self::Reply(_) | Self::Opened(_) => None,
+        }
+    }
 }
 
 impl std::fmt::Debug for Done {
@@ -258,6 +268,9 @@ async fn commit(
     let mut lost: Vec<Arc<RunLog>> = Vec::new();
     for ((write, result), (done, room)) in writes.iter().zip(results).zip(rest) {
         stats.written(write, &result);
+        if result.is_ok() {
+            told::done(write, done.log());
+        }
         match (done, result) {
             (Done::Nothing, Ok(())) => {}
             (Done::Nothing, Err(error)) => tracing::error!(%error, "a write of the record failed"),

@@ -48,6 +48,11 @@ fn ending(status: RunStatus, metadata: &RunMetadata) -> Option<usize> {
     place(reason).or_else(|| place(PROVIDER_REFUSED).filter(|_| status == RunStatus::Failed))
 }
 
+/// Why a run ended so, as a word of the list: empty where the status says it, or is no end.
+pub(crate) fn reason(status: RunStatus, metadata: &RunMetadata) -> &'static str {
+    ending(status, metadata).map_or("", |place| ENDINGS[place].1)
+}
+
 /// How an offer was answered, or that it was not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {

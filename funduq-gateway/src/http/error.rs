@@ -11,6 +11,8 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::json;
+use super::refused::Refused;
+use crate::limits::Limit;
 use crate::presenters;
 
 /// A refusal, answered as `{"error": {"code", "message", "field"?, "retryAfterSeconds"?}}`.
@@ -25,12 +27,20 @@ struct Refusal {
     field: Option<String>,
     retry_after: Option<Duration>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    limit: Option<Limit>,
 }
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        let message = message.into();
-        Self(Box::new(Refusal { status, code, message, field: None, retry_after: None, headers: Vec::new() }))
+        Self(Box::new(Refusal {
+            status,
+            code,
+            message: message.into(),
+            field: None,
+            retry_after: None,
+            headers: Vec::new(),
+            limit: None,
+        }))
     }
 
     /// Something in the request has the wrong shape.
@@ -60,6 +70,12 @@ impl ApiError {
         self
     }
 
+    /// It is because of this limit.
+    pub(crate) fn over(mut self, limit: Limit) -> Self {
+        self.0.limit = Some(limit);
+        self
+    }
+
     /// One more header that belongs to the status.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.headers.push((name, value));
@@ -76,6 +92,11 @@ impl ApiError {
     /// Its word, likewise.
     pub(crate) fn code(&self) -> &'static str {
         self.0.code
+    }
+
+    /// The limit that it is because of.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        self.0.limit
     }
 
     /// Its sentence, likewise.
@@ -102,11 +123,12 @@ struct Fields<'a> {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Refusal { status, code, message, field, retry_after, headers } = *self.0;
+        let Refusal { status, code, message, field, retry_after, headers, limit } = *self.0;
         // Rounded up, so that nobody comes back too early.
         let seconds = retry_after.map(|wait| wait.as_millis().div_ceil(1000) as u64);
         let error = Fields { code, message: &message, field: field.as_deref(), retry_after_seconds: seconds };
         let mut response = json::answer(status, &Body { error });
+        Refused { code, limit }.note(&mut response);
         if let Some(seconds) = seconds {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
+use super::requests;
 use crate::app::App;
 
 /// The agent that a path names: `{provider}` is a public key or its fingerprint, `{agent}` the agent's name.
@@ -23,6 +24,7 @@ impl FromRequestParts<Arc<App>> for Agent {
         let params = params(parts).await?;
         let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
         let provider = provider(app, find("provider").unwrap_or_default())?;
+        requests::about_provider(&provider);
         let name = AgentName::new(find("agent").unwrap_or_default())
             .map_err(|invalid| ApiError::bad_request("invalid_path", "agent", invalid.to_string()))?;
         Ok(Self(AgentAddress::new(provider, name)))

@@ -9,6 +9,7 @@ pub(crate) mod json;
 pub(crate) mod origin;
 pub(crate) mod peer;
 pub(crate) mod presenter;
+pub(crate) mod refused;
 pub(crate) mod requests;
 pub(crate) mod server;
 mod silence;

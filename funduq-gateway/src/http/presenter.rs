@@ -17,7 +17,11 @@ use crate::presenters::Claim;
 /// # Errors
 /// 401 where the proof does not hold for this body; 429 for a key that asks too often.
 pub(crate) fn settle(app: &App, claim: Claim, body: &[u8]) -> Result<Option<PublicKey>, ApiError> {
-    let key = app.presenters.settle(claim, body)?;
+    let key = app.presenters.settle(claim, body).inspect_err(|error| {
+        if let Some(limit) = error.limit() {
+            app.metrics.limited(limit);
+        }
+    })?;
     if let Some(key) = &key {
         app.limits.request_of_key(key)?;
     }

@@ -12,6 +12,7 @@ use tracing::field::Empty;
 
 use super::error::ApiError;
 use super::peer::Peer;
+use super::refused::Refused;
 use crate::app::App;
 use crate::limits::{AGAIN, Limit};
 
@@ -36,6 +37,7 @@ pub(crate) async fn note(State(app): State<Arc<App>>, request: Request, next: Ne
         id = id.to_str().unwrap_or_default(),
         trace = Empty,
         peer = Empty,
+        provider = Empty,
         run = Empty,
         thread = Empty
     );
@@ -51,7 +53,16 @@ pub(crate) async fn note(State(app): State<Arc<App>>, request: Request, next: Ne
         response.headers_mut().insert(REQUEST_ID, id);
         let status = response.status();
         app.metrics.answered(&method, route_of, status);
-        tracing::debug!(%method, path, status = status.as_u16(), ms = began.elapsed().as_millis(), "request");
+        let refused = response.extensions().get::<Refused>();
+        tracing::debug!(
+            %method,
+            path,
+            status = status.as_u16(),
+            ms = began.elapsed().as_millis(),
+            code = refused.map(|refused| refused.code),
+            limit = refused.and_then(|refused| refused.limit).map(Limit::as_str),
+            "request"
+        );
         response
     };
     answering.instrument(span.clone()).await
@@ -81,11 +92,20 @@ pub(crate) async fn limit(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OverLimit(pub(crate) Limit);
 
+/// Notes in the request's name whose it is: an agent's provider, a link's key.
+pub(crate) fn about_provider(provider: &funduq_contract::PublicKey) {
+    tracing::Span::current().record("provider", tracing::field::display(provider.fingerprint()));
+}
+
 /// Notes in the request's name which run it is about.
 pub(crate) fn about_run(run: &funduq_contract::RunId, thread: &funduq_contract::ThreadId) {
-    let span = tracing::Span::current();
-    span.record("run", run.as_str());
-    span.record("thread", thread.as_str());
+    tracing::Span::current().record("run", run.as_str());
+    about_thread(thread);
+}
+
+/// Notes in the request's name which thread it is about.
+pub(crate) fn about_thread(thread: &funduq_contract::ThreadId) {
+    tracing::Span::current().record("thread", thread.as_str());
 }
 
 /// The name that the caller gave the request, if it is one that can stand in a line; else a new one.

@@ -43,10 +43,11 @@ pub(crate) enum Limit {
     Links,
     Bodies,
     PeerBodies,
+    Signatures,
 }
 
 impl Limit {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Connections,
         Self::PeerConnections,
         Self::PeerStreams,
@@ -55,6 +56,7 @@ impl Limit {
         Self::Links,
         Self::Bodies,
         Self::PeerBodies,
+        Self::Signatures,
     ];
 
     /// Its word in metrics and logs; where it is a setting's, that of the setting.
@@ -68,6 +70,7 @@ impl Limit {
             Self::Links => "link_limit",
             Self::Bodies => "body_bytes_limit",
             Self::PeerBodies => "peer_body_bytes_limit",
+            Self::Signatures => "signatures",
         }
     }
 
@@ -90,6 +93,11 @@ impl Limit {
                 "too_many_body_bytes",
                 "your address has too many bytes of unfinished requests here",
             ),
+            Self::Signatures => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too_many_signatures",
+                "more signed requests come than can be told apart; sign anew and come back",
+            ),
             Self::PeerConnections => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "too_many_connections",
@@ -107,7 +115,7 @@ impl Limit {
                 (StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "your key asks too much too fast")
             }
         };
-        ApiError::new(status, code, message).retry_after(Some(retry_after))
+        ApiError::new(status, code, message).retry_after(Some(retry_after)).over(self)
     }
 }
 

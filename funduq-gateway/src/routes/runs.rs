@@ -16,8 +16,8 @@ use super::view::WholeRun;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::{Id, Page};
-use crate::http::json;
 use crate::http::presenter::{self, Reader};
+use crate::http::{json, requests};
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/runs/{run}", get(run)).route("/runs/{run}/events", get(events))
@@ -31,7 +31,12 @@ struct RunPath {
 /// The run, if it is there for this reader.
 async fn readable(app: &App, id: RunId, reader: Reader) -> Result<Run, ApiError> {
     let run = presenter::run(app, &id, reader.0).await?;
-    run.ok_or_else(|| ApiError::from(DoorError::RunNotFound(id)).message("there is no such run here"))
+    let Some(run) = run else {
+        return Err(ApiError::from(DoorError::RunNotFound(id)).message("there is no such run here"));
+    };
+    requests::about_run(&run.id, &run.thread_id);
+    requests::about_provider(&run.agent.provider);
+    Ok(run)
 }
 
 async fn run(

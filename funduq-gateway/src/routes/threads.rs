@@ -16,8 +16,8 @@ use super::view::{RunView, ThreadView};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::extract::{Id, Page};
-use crate::http::json;
 use crate::http::presenter::{self, Reader};
+use crate::http::{json, requests};
 
 /// The most threads of a tree that are told.
 const MAX_TREE: usize = 1000;
@@ -39,10 +39,13 @@ struct ThreadPath {
 async fn readable(app: &App, id: ThreadId, reader: Reader) -> Result<Thread, ApiError> {
     let thread = app.funduq.thread(&id).await?;
     let thread = thread.filter(|thread| presenter::is_there(app, thread, reader.0));
-    thread.ok_or_else(|| {
+    let Some(thread) = thread else {
         let error = ApiError::from(DoorError::ThreadNotFound(id));
-        error.message("there is no such thread here")
-    })
+        return Err(error.message("there is no such thread here"));
+    };
+    requests::about_thread(&thread.id);
+    requests::about_provider(&thread.agent.provider);
+    Ok(thread)
 }
 
 async fn thread(

@@ -13,7 +13,7 @@ use http::request::Parts;
 
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::{body, json};
+use crate::http::{body, json, requests};
 
 /// A request for a ticket is a key and little more.
 const MAX_BODY: usize = 16 << 10;
@@ -27,6 +27,7 @@ async fn issue(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Result<
     let request: TicketRequest = serde_json::from_slice(&body).map_err(|error| {
         ApiError::bad_request("invalid_input", "", format!("no request for a ticket: {error}"))
     })?;
+    requests::about_provider(&request.public_key);
     app.admission.admit(&parts.headers, &request.public_key)?;
     let ticket = app.funduq.issue_ticket(&request.public_key);
     tracing::info!(provider = %request.public_key.fingerprint(), "a ticket is issued");

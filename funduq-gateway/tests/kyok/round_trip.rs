@@ -128,6 +128,17 @@ async fn the_caller_gets_the_lent_models_words_and_nobody_sees_the_key() {
         assert!(!holds(bytes, SECRET), "the key is in {place}");
     }
     assert!(!holds(&record, &token) && !holds(&log, &token), "a token is for its agent alone");
+    let log = String::from_utf8(log).unwrap();
+    let run = task["id"].as_str().unwrap();
+    let told = [
+        "/kyok/v1/chat/completions",
+        &format!("run=\"{run}\""),
+        &format!("provider={}", lender.public_key().fingerprint()),
+    ];
+    assert!(
+        log.lines().any(|line| line.contains("status=200") && told.iter().all(|told| line.contains(told))),
+        "the line of a completion names its run and its lender"
+    );
 }
 
 /// The token that an agent was told.

@@ -9,8 +9,8 @@ mod token;
 
 use funduq_agui::RawObject;
 use funduq_contract::{
-    AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, PublicKey, RawJson, Signature,
-    is_fresh, kyok_call_payload, verify_signature,
+    AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, PublicKey, RawJson, RunId, Signature,
+    ThreadId, is_fresh, kyok_call_payload, verify_signature,
 };
 
 pub use collapse::{Collapse, CollapseError};
@@ -111,6 +111,9 @@ pub struct CompletionStream {
     context: DoorContext,
     streaming: bool,
     ended: bool,
+    run: RunId,
+    thread: ThreadId,
+    llm_provider: AgentAddress,
 }
 
 impl std::fmt::Debug for CompletionStream {
@@ -123,6 +126,21 @@ impl CompletionStream {
     /// Whether the agent asked for a stream (`stream: true`) and not for one answer.
     pub fn is_streaming(&self) -> bool {
         self.streaming
+    }
+
+    /// The run whose agent asks.
+    pub fn run_id(&self) -> &RunId {
+        &self.run
+    }
+
+    /// That run's thread.
+    pub fn thread_id(&self) -> &ThreadId {
+        &self.thread
+    }
+
+    /// The offering that answers.
+    pub fn llm_provider(&self) -> &AgentAddress {
+        &self.llm_provider
     }
 
     /// The next chunk as it came; `None` when the answer is whole.
@@ -219,7 +237,7 @@ impl KyokAdapter {
         let id = CompletionId::new(ids::text()).map_err(|error| KyokError::InvalidBody(error.to_string()))?;
         let completion = DeliveredCompletion {
             completion_id: id,
-            run_id: run.id,
+            run_id: run.id.clone(),
             agent,
             llm_name: kyok.llm_provider.name.clone(),
             context: kyok.context,
@@ -227,9 +245,11 @@ impl KyokAdapter {
             body,
         };
         let reading = self.context.llm().call(&kyok.llm_provider, Complete { completion });
-        let reading = reading.ok_or(KyokError::NotAttached(kyok.llm_provider))?;
-        let streaming = request.stream.unwrap_or(false);
-        Ok(CompletionStream { reading, context: self.context.clone(), streaming, ended: false })
+        let llm_provider = kyok.llm_provider;
+        let Some(reading) = reading else { return Err(KyokError::NotAttached(llm_provider)) };
+        let (streaming, context) = (request.stream.unwrap_or(false), self.context.clone());
+        let (run, thread) = (run.id, run.thread_id);
+        Ok(CompletionStream { reading, context, streaming, ended: false, run, thread, llm_provider })
     }
 
     fn grant(&self, bearer: &str) -> Result<Grant, KyokError> {

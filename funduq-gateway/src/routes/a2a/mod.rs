@@ -17,10 +17,10 @@ use axum::body::Body;
 use axum::routing::{any, get, post};
 use bytes::Bytes;
 use funduq_a2a::{
-    A2aError, EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03, GetTaskRequest, Request,
+    A2aError, EXTENSIONS_PARAMETER, EXTENSIONS_PARAMETER_V03, GetTaskRequest, Request, SendMessageResponse,
     SubscribeToTaskRequest, VERSION_PARAMETER, parse_extensions,
 };
-use funduq_contract::{AgentAddress, INTERJECTION_EXTENSION, PublicKey, RunId};
+use funduq_contract::{AgentAddress, INTERJECTION_EXTENSION, PublicKey, RunId, ThreadId};
 use funduq_core::{A2aReply, DoorError, read_place};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
@@ -30,7 +30,7 @@ use crate::app::App;
 use crate::config::Reads;
 use crate::http::body;
 use crate::http::error::ApiError;
-use crate::http::presenter;
+use crate::http::{presenter, requests};
 use crate::limits::Permit;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -111,7 +111,24 @@ async fn carry_out(
     if let Request::SubscribeToTask(request) = &request {
         make_way(app, &request.id, last_event).await?;
     }
-    Ok((app.funduq.a2a().call(agent, request, presenter, last_event).await?, permit))
+    let reply = app.funduq.a2a().call(agent, request, presenter, last_event).await?;
+    if let A2aReply::Response(response) = &reply {
+        note_task(response);
+    }
+    Ok((reply, permit))
+}
+
+/// Notes in the request's name which task it is about. Its stream says so itself.
+fn note_task(response: &funduq_a2a::Response) {
+    let task = match response {
+        funduq_a2a::Response::SendMessage(SendMessageResponse::Task(task))
+        | funduq_a2a::Response::Task(task) => task,
+        _ => return,
+    };
+    let context = task.context_id.as_deref().unwrap_or_default();
+    if let (Ok(run), Ok(thread)) = (RunId::new(task.id.as_str()), ThreadId::new(context)) {
+        requests::about_run(&run, &thread);
+    }
 }
 
 /// Refuses, as one that is not there, a task that is not for this reader.

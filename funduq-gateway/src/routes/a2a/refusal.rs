@@ -12,6 +12,7 @@ use http::{HeaderValue, StatusCode};
 
 use crate::http::error::ApiError;
 use crate::http::json;
+use crate::http::refused::Refused as Noted;
 
 /// Who defines the reasons of funduq's own errors.
 const DOMAIN: &str = "funduq";
@@ -90,9 +91,9 @@ impl Refused {
         let body = json_rpc::failure(id, &self.to_object());
         match self {
             Self::A2a(error @ A2aError::VersionNotSupported(_)) => {
-                json::text(status(error.http_status()), body)
+                noted(&error, json::text(status(error.http_status()), body))
             }
-            Self::A2a(_) => json::text(StatusCode::OK, body),
+            Self::A2a(error) => noted(&error, json::text(StatusCode::OK, body)),
             Self::Funduq(error) => with_body(error.into_response(), body),
         }
     }
@@ -100,7 +101,9 @@ impl Refused {
     /// An HTTP+JSON response.
     pub(super) fn into_rest(self) -> Response {
         match self {
-            Self::A2a(error) => json::text(status(error.http_status()), error.to_rest().to_json()),
+            Self::A2a(error) => {
+                noted(&error, json::text(status(error.http_status()), error.to_rest().to_json()))
+            }
             Self::Funduq(error) => error.into_response(),
         }
     }
@@ -149,6 +152,7 @@ fn is_want_of_room(error: &ApiError) -> bool {
 /// No operation at a path, or not for this method.
 pub(super) fn missed(miss: &funduq_a2a::rest::RouteMiss) -> Response {
     let mut answer = json::text(status(miss.http_status()), miss.to_rest().to_json());
+    Noted::by("no_such_operation").note(&mut answer);
     if let funduq_a2a::rest::RouteMiss::MethodNotAllowed { allow } = miss
         && let Ok(allow) = HeaderValue::try_from(allow.join(", "))
     {
@@ -161,6 +165,12 @@ fn rest_error(status: StatusCode, word: &str, message: &str, details: Vec<ErrorD
     let error =
         RestError { code: status.as_u16(), status: word.to_owned(), message: message.to_owned(), details };
     ErrorBody { error }
+}
+
+/// An answer that says for the log what it refuses.
+pub(super) fn noted(error: &A2aError, mut answer: Response) -> Response {
+    Noted::by(error.reason()).note(&mut answer);
+    answer
 }
 
 /// The same answer with another JSON body.

@@ -13,7 +13,7 @@ use http::StatusCode;
 use http::header::ACCEPT;
 use http::request::Parts;
 
-use super::refusal::{Refused, unread_rpc};
+use super::refusal::{Refused, noted, unread_rpc};
 use super::stream::{self, Framing};
 use super::{carry_out, check_agent, echo_extensions, read, read_body, read_refused, version_parameter};
 use crate::app::App;
@@ -86,10 +86,12 @@ async fn answer(
 fn refuse(id: Option<&Id>, refused: Refused, in_stream: bool) -> Response {
     match id {
         None => StatusCode::NO_CONTENT.into_response(),
-        Some(id) if in_stream && matches!(refused, Refused::A2a(_)) => {
-            stream::only(&json_rpc::failure(id, &refused.to_object()))
-        }
-        Some(id) => refused.into_rpc(id),
+        Some(id) => match refused {
+            Refused::A2a(error) if in_stream => {
+                noted(&error, stream::only(&json_rpc::failure(id, &error.to_json_rpc())))
+            }
+            refused => refused.into_rpc(id),
+        },
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use super::refusal::Refused;
 use crate::app::App;
+use crate::http::requests;
 use crate::limits::Permit;
 use crate::sse::{Place, events};
 
@@ -61,6 +62,7 @@ impl Framing {
 
 /// Answers with a stream. Dropping its body, as a lost connection does, frees the stream and stops nothing.
 pub(super) fn answer(app: &App, stream: TaskStream, permit: Option<Permit>, framing: Framing) -> Response {
+    requests::about_run(stream.run_id(), stream.context_id());
     let place = app.readers.enter(stream.run_id());
     let keep_alive = app.config.keep_alive.get().min(KEEP_ALIVE);
     let pump = Pump { stream, place, _permit: permit, framing, keep_alive, is_over: false };

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
 use crate::http::json;
+use crate::http::refused::Refused;
 
 /// An error as stock OpenAI clients read it.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) struct OpenAiError(Box<Refusal>);
 #[derive(Debug)]
 struct Refusal {
     status: StatusCode,
+    /// Its word for the log, which has nothing of a provider's own.
+    word: &'static str,
     /// OpenAI's `error`, which is the provider's own where the provider said no.
     error: RawObject,
     /// What refused before the call was understood, with the headers that belong to it.
@@ -26,26 +29,31 @@ struct Refusal {
 }
 
 impl OpenAiError {
-    fn new(status: StatusCode, kind: &str, code: &str, message: impl Into<Cow<'static, str>>) -> Self {
+    fn new(
+        status: StatusCode,
+        kind: &str,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
         let mut error = Map::new();
         error.insert("message".into(), Value::String(message.into().into_owned()));
         error.insert("type".into(), kind.into());
         error.insert("param".into(), Value::Null);
         error.insert("code".into(), code.into());
-        Self::of(status, error.into())
+        Self::of(status, code, error.into())
     }
 
-    fn of(status: StatusCode, error: RawObject) -> Self {
-        Self(Box::new(Refusal { status, error, beneath: None }))
+    fn of(status: StatusCode, word: &'static str, error: RawObject) -> Self {
+        Self(Box::new(Refusal { status, word, error, beneath: None }))
     }
 
     /// The caller has not shown who it is.
-    pub(super) fn unauthorized(code: &str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn unauthorized(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "authentication_error", code, message)
     }
 
     /// The provider's answer is none.
-    pub(super) fn bad_answer(code: &str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn bad_answer(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, "provider_error", code, message)
     }
 
@@ -65,7 +73,11 @@ impl IntoResponse for OpenAiError {
                 parts.headers.remove(http::header::CONTENT_LENGTH);
                 Response::from_parts(parts, answer.into_body())
             }
-            None => answer,
+            None => {
+                let mut answer = answer;
+                Refused::by(self.0.word).note(&mut answer);
+                answer
+            }
         };
         if self.0.status == StatusCode::UNAUTHORIZED {
             response
@@ -92,8 +104,8 @@ impl From<KyokError> for OpenAiError {
             }
             KyokError::NoBinding => Self::unavailable("no_binding", message),
             KyokError::NotAttached(_) => Self::unavailable("provider_offline", message),
-            KyokError::Refused(error) => Self::of(StatusCode::FORBIDDEN, error),
-            KyokError::Failed(error) => Self::of(StatusCode::BAD_GATEWAY, error),
+            KyokError::Refused(error) => Self::of(StatusCode::FORBIDDEN, "provider_refused", error),
+            KyokError::Failed(error) => Self::of(StatusCode::BAD_GATEWAY, "provider_failed", error),
             KyokError::Disconnected => Self::bad_answer("provider_disconnected", message),
             KyokError::AgentTooSlow => Self::unavailable("agent_too_slow", message),
             // What went wrong in the record is for the log.
@@ -103,7 +115,7 @@ impl From<KyokError> for OpenAiError {
 }
 
 impl OpenAiError {
-    fn unavailable(code: &str, message: String) -> Self {
+    fn unavailable(code: &'static str, message: String) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable", code, message)
     }
 }

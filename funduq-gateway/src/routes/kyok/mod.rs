@@ -19,7 +19,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::json;
 
 use crate::app::App;
-use crate::http::{body, json};
+use crate::http::{body, json, requests};
 use error::OpenAiError;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -43,6 +43,8 @@ async fn complete(State(app): State<Arc<App>>, parts: Parts, body: Body) -> Resu
     let stream = kyok.complete_proven(call).await?;
     // The provider has its own by now, and may take its time.
     drop(body);
+    requests::about_run(stream.run_id(), stream.thread_id());
+    requests::about_provider(&stream.llm_provider().provider);
     if stream.is_streaming() {
         answer::streamed(stream, permit, config.keep_alive.get()).await
     } else {
