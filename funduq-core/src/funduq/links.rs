@@ -176,14 +176,20 @@ impl Funduq {
         }
     }
 
-    /// Evicts a key: every link of both kinds, and everything that they serve.
-    pub fn detach_all_for(&self, key: &PublicKey) {
-        self.let_go(key, LinkClosed::Evicted);
-        self.llm_gone(self.inner.dispatch.llm.evict(key, LinkClosed::Evicted));
+    /// Evicts a key: every link of both kinds, and everything that they serve. Says how many links were open.
+    pub fn detach_all_for(&self, key: &PublicKey) -> usize {
+        let of_agents = self.let_go(key, LinkClosed::Evicted);
+        let of_llms = self.inner.dispatch.llm.evict(key, LinkClosed::Evicted);
+        self.llm_gone(of_llms);
+        usize::from(of_agents) + usize::from(of_llms.is_some())
     }
 
-    pub(super) fn let_go(&self, key: &PublicKey, reason: LinkClosed) {
-        self.inner.dispatch.link_lost(self.inner.dispatch.links.evict(key, reason));
+    /// Closes a key's agent link; says whether there was one.
+    pub(super) fn let_go(&self, key: &PublicKey, reason: LinkClosed) -> bool {
+        let gone = self.inner.dispatch.links.evict(key, reason);
+        let was_open = gone.is_some();
+        self.inner.dispatch.link_lost(gone);
+        was_open
     }
 
     /// What funduq believes that a key holds, and how far each run is recorded. A provider that comes back sends the

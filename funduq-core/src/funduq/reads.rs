@@ -141,6 +141,16 @@ impl Funduq {
         })
     }
 
+    /// The keys with an open agent link, whether or not anything is published on it.
+    pub fn agent_links(&self) -> Vec<PublicKey> {
+        self.inner.dispatch.links.keys()
+    }
+
+    /// The keys with an open LLM link, likewise.
+    pub fn llm_links(&self) -> Vec<PublicKey> {
+        self.inner.dispatch.llm.keys()
+    }
+
     /// The LLM offerings that are served right now, with their providers' metadata.
     pub fn served_llm(&self) -> Vec<(AgentAddress, Option<funduq_agui::RawObject>)> {
         self.inner.dispatch.llm.served()

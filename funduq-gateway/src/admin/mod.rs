@@ -21,8 +21,22 @@ use crate::metrics;
 /// The socket's name in the data folder.
 pub(crate) const SOCKET: &str = "admin.sock";
 
+/// Refuses a path that no socket can have, and says why: the system has room for about a hundred bytes (`sun_path`).
+pub(crate) fn check_length(path: &Path) -> io::Result<()> {
+    match std::os::unix::net::SocketAddr::from_pathname(path) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(io::Error::other(format!(
+            "the path {} has {} bytes, more than a socket's may have: give --data-dir a shorter one, such as one relative \
+             to where funduq runs",
+            path.display(),
+            path.as_os_str().len()
+        ))),
+    }
+}
+
 /// Makes the socket, in place of one that an earlier process left. The folder is this process's alone by its lock.
 pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
+    check_length(path)?;
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
