@@ -43,6 +43,17 @@ pub enum DataDirError {
         /// Its permission bits.
         mode: u32,
     },
+    /// Others than its owner can reach what is in the folder.
+    #[error(
+        "the data folder {path} has mode {mode:04o}, which lets others in: run `chmod 700` on it, or give --data-dir a \
+         folder of funduq's own"
+    )]
+    FolderMode {
+        /// The folder.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
     /// The file of the token secret does not hold one.
     #[error("{path} is not a token secret, 64 hex characters and a newline; remove it and a new one is made")]
     NotASecret {
@@ -73,10 +84,13 @@ impl DataDir {
     /// Takes the folder, and makes it where there is none.
     pub(crate) fn open(path: &Path) -> Result<Self, DataDirError> {
         create_folder(path).map_err(|source| io_error("create", path, source))?;
+        check_folder(path)?;
         let lock_path = path.join("lock");
         let locking = |source| io_error("lock", &lock_path, source);
         let mut options = OpenOptions::new();
         options.create(true).write(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let lock = options.open(&lock_path).map_err(locking)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path: path.into(), lock }),
@@ -95,9 +109,17 @@ impl DataDir {
         Ok(ProviderIdentity::load_or_create(self.path.join("demo-provider.key"))?)
     }
 
-    /// The record's file.
-    pub(crate) fn record(&self) -> PathBuf {
-        self.path.join(RECORD)
+    /// The record's file. One that is there, and the two beside it, is its owner's alone from now on.
+    pub(crate) fn record(&self) -> Result<PathBuf, DataDirError> {
+        for beside in ["-shm", "-wal", ""] {
+            close_to_others(&self.path.join(format!("{RECORD}{beside}")))?;
+        }
+        Ok(self.path.join(RECORD))
+    }
+
+    /// Where signatures are noted that this process's memory alone must not hold.
+    pub(crate) fn signatures(&self) -> PathBuf {
+        self.path.join("signatures.ahead")
     }
 
     /// The operator's socket.
@@ -167,19 +189,85 @@ fn write_secret(path: &Path) -> io::Result<[u8; SECRET_BYTES]> {
 }
 
 #[cfg(unix)]
-fn check_mode(path: &Path) -> Result<(), DataDirError> {
+fn mode(path: &Path) -> Result<u32, DataDirError> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = fs::metadata(path).map_err(|source| io_error("read", path, source))?;
-    let mode = metadata.permissions().mode() & 0o7777;
-    match mode & 0o077 {
-        0 => Ok(()),
-        _ => Err(DataDirError::Mode { path: path.into(), mode }),
-    }
+    Ok(metadata.permissions().mode() & 0o7777)
 }
 
 #[cfg(not(unix))]
-fn check_mode(_path: &Path) -> Result<(), DataDirError> {
+fn mode(_path: &Path) -> Result<u32, DataDirError> {
+    Ok(0)
+}
+
+/// What of a mode lets in others than the owner.
+const OTHERS: u32 = 0o077;
+
+fn check_mode(path: &Path) -> Result<(), DataDirError> {
+    match mode(path)? {
+        mode if mode & OTHERS == 0 => Ok(()),
+        mode => Err(DataDirError::Mode { path: path.into(), mode }),
+    }
+}
+
+/// Refuses a folder of this user's that lets others in. It may be one with other things in it, so its mode is not changed.
+fn check_folder(path: &Path) -> Result<(), DataDirError> {
+    match mode(path)? {
+        mode if mode & OTHERS == 0 => Ok(()),
+        mode if is_own(path)? => Err(DataDirError::FolderMode { path: path.into(), mode }),
+        mode => {
+            // Such as a volume that an orchestrator has given to a group.
+            let mode = format!("{mode:04o}");
+            tracing::warn!(
+                path = %path.display(), mode,
+                "the data folder is another user's and lets others in; the files in it are this user's alone"
+            );
+            Ok(())
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_own(path: &Path) -> Result<bool, DataDirError> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(path).map_err(|source| io_error("read", path, source))?;
+    Ok(metadata.uid() == rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_own(_path: &Path) -> Result<bool, DataDirError> {
+    Ok(true)
+}
+
+/// Gives a file that is there the mode 0600.
+fn close_to_others(path: &Path) -> Result<(), DataDirError> {
+    let found = match mode(path) {
+        Err(DataDirError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    if found & OTHERS == 0 {
+        return Ok(());
+    }
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .map_err(|source| io_error("change the mode of", path, source))?;
+    let was = format!("{found:04o}");
+    tracing::warn!(path = %path.display(), was, "others could read a file of the record; it has mode 0600 now");
     Ok(())
+}
+
+/// Says so where everybody on this machine can read a key that is not in the data folder.
+pub(crate) fn warn_of_open_key(path: &Path) {
+    if let Some(mode) = open_to_all(path) {
+        let (path, mode) = (path.display(), format!("{mode:04o}"));
+        tracing::warn!(%path, mode, "everybody on this machine can read the TLS key; run `chmod 600` on it");
+    }
+}
+
+/// The mode of a file that everybody can reach. That a group can may be meant, as Debian's ssl-cert is; and whoever reads a
+/// file that cannot be looked at says what is wrong.
+fn open_to_all(path: &Path) -> Option<u32> {
+    mode(path).ok().filter(|mode| mode & 0o007 != 0)
 }
 
 #[cfg(test)]
@@ -217,6 +305,62 @@ mod tests {
         assert!(matches!(folder.token_secret(), Err(DataDirError::Mode { mode: 0o644, .. })));
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_lets_others_in_is_refused_and_left_as_it_is() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        for wrong in [0o755, 0o750, 0o701, 0o770] {
+            fs::set_permissions(home.path(), fs::Permissions::from_mode(wrong)).unwrap();
+            let refused = DataDir::open(home.path()).unwrap_err();
+            assert!(refused.to_string().contains("chmod 700"), "{refused}");
+            assert_eq!(fs::metadata(home.path()).unwrap().permissions().mode() & 0o777, wrong);
+        }
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "nothing is put into it");
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(DataDir::open(home.path()).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_record_that_others_could_read_is_its_owners_alone_from_now_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("data");
+        let folder = DataDir::open(&path).unwrap();
+        let files = ["record.sqlite", "record.sqlite-wal", "record.sqlite-shm"].map(|name| path.join(name));
+        for file in &files {
+            fs::write(file, "x").unwrap();
+            fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        assert_eq!(folder.record().unwrap(), files[0]);
+        for file in &files {
+            assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_tls_key_may_be_a_groups_and_not_everybodys() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let key = home.path().join("key.pem");
+        assert_eq!(open_to_all(&key), None);
+        fs::write(&key, "x").unwrap();
+        for (mode, said) in [(0o600, None), (0o640, None), (0o644, Some(0o644)), (0o604, Some(0o604))] {
+            fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(open_to_all(&key), said);
+        }
+    }
+
+    #[test]
+    fn no_container_is_built_of_a_folder_of_keys() {
+        let ignored = include_str!("../../.containerignore");
+        let folder = crate::config::Config::default().data_dir;
+        let folder = format!("**/{}", folder.file_name().unwrap().display());
+        assert!(ignored.lines().any(|line| line == folder), "{folder}");
+    }
+
     #[test]
     fn a_file_that_is_no_secret_is_not_taken_for_one() {
         let hex = "0f".repeat(SECRET_BYTES);
@@ -231,8 +375,9 @@ mod tests {
     #[test]
     fn a_key_stays_the_same_over_restarts() {
         let home = tempfile::tempdir().unwrap();
-        let first = DataDir::open(home.path()).unwrap().identity().unwrap().public_key();
-        let second = DataDir::open(home.path()).unwrap().identity().unwrap().public_key();
+        let path = home.path().join("data");
+        let first = DataDir::open(&path).unwrap().identity().unwrap().public_key();
+        let second = DataDir::open(&path).unwrap().identity().unwrap().public_key();
         assert_eq!(first, second);
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::admin;
 use crate::app::App;
 use crate::config::{Config, ConfigError, Durability};
-use crate::data_dir::{DataDir, DataDirError};
+use crate::data_dir::{DataDir, DataDirError, warn_of_open_key};
 use crate::demo;
 use crate::directory::Directory;
 use crate::enrolment::Admission;
@@ -92,6 +92,9 @@ impl Gateway {
             (Some(certificate), Some(key)) => Some(Arc::new(Certificate::load(certificate, key)?)),
             _ => None,
         };
+        if let Some(key) = config.tls_key.get() {
+            warn_of_open_key(key);
+        }
         let data = DataDir::open(&config.data_dir)?;
         let identity = data.identity()?;
         let secret = data.token_secret()?;
@@ -99,13 +102,13 @@ impl Gateway {
             Durability::Power => funduq_core::Durability::Power,
             Durability::Process => funduq_core::Durability::Process,
         };
-        let store = SqliteStore::open(data.record(), durability)?;
+        let store = SqliteStore::open(data.record()?, durability)?;
         let funduq = Funduq::with_token_secret(config.core(), Some(identity), Arc::new(store), secret);
 
-        let listening = |source| StartError::Listen { address: config.listen, source };
-        let listener = server::listen(config.listen).map_err(listening)?;
+        let listening = |source| StartError::Listen { address: config.listen.get(), source };
+        let listener = server::listen(config.listen.get()).map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
-        let presenters = Presenters::new(&config, address)?;
+        let presenters = Presenters::new(&config, address, &data.signatures())?;
         let admission = Admission::new(&config)?;
         funduq.start().await?;
         let directory = Directory::load(&funduq).await?;
@@ -208,6 +211,9 @@ impl Gateway {
     pub async fn reload(&self) {
         self.app.presenters.reload();
         self.app.admission.reload();
+        if let Some(key) = self.app.config.tls_key.get() {
+            warn_of_open_key(key);
+        }
         if let Some(certificate) = &self.certificate {
             note_certificate(&self.app.metrics, certificate.reload().await);
         }

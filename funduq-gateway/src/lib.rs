@@ -27,8 +27,8 @@ mod sse;
 mod tokens;
 
 pub use config::{
-    Bytes, Config, ConfigError, Durability, Enrolment, Faults, FilePath, InvalidValue, LogFormat, Networks,
-    Options, Origins, PresenterHeader, PublicUrl, Rate, Reads, Shown, Source, Span,
+    Bytes, Config, ConfigError, Durability, Enrolment, Faults, FilePath, InvalidValue, Listen, LogFormat,
+    Networks, Options, Origins, PresenterHeader, PublicUrl, Rate, Reads, Shown, Source, Span,
 };
 pub use data_dir::DataDirError;
 pub use files::{BadLine, FileError};

@@ -37,6 +37,8 @@ class Stack:
         gateway = Process(
             self.folder, "funduq", os.environ["FUNDUQ_BINARY"], "serve", "--demo", "--config", "funduq.toml",
             "--data-dir", "data", "--drain", "0s", "--log", "debug", "--log-format", "json",
+            # Its demo has no operator, and nobody else is on this machine.
+            "--enrolment", "open", "--allow-public-enrolment",
         )  # fmt: skip
         self.running.callback(gateway.end)
         gateway.until_listening(port)

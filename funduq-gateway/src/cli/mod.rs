@@ -157,10 +157,25 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("funduq: {error:#}");
+            eprintln!("funduq: {}", said(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error with its causes, each said once: many say what caused them in their own sentence.
+fn said(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if said.is_empty() {
+            said = cause;
+        } else if !said.contains(&cause) {
+            said.push_str(": ");
+            said.push_str(&cause);
+        }
+    }
+    said
 }
 
 /// What is in force, from what was given and the file.
@@ -240,6 +255,11 @@ fn token(name: &str, key: Option<PublicKey>) -> anyhow::Result<()> {
 }
 
 fn ticket(public_key: PublicKey, url: &str, token_file: Option<&Path>) -> anyhow::Result<()> {
+    if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+        bail!(
+            "{url:?} is no address of a funduq: it begins with https:// or http://, as in http://127.0.0.1:8787"
+        );
+    }
     let read = |path: &Path| {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let token = text.lines().next().map(str::trim).filter(|token| !token.is_empty()).map(str::to_owned);
@@ -270,4 +290,19 @@ fn ticket(public_key: PublicKey, url: &str, token_file: Option<&Path>) -> anyhow
         println!("{}", issued.ticket);
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_each_cause_once() {
+        let used = || std::io::Error::from_raw_os_error(98);
+        let address = "127.0.0.1:1".parse().unwrap();
+        let twice = anyhow::Error::new(crate::gateway::StartError::Listen { address, source: used() });
+        assert_eq!(said(&twice), format!("cannot listen on 127.0.0.1:1: {}", used()));
+        let apart = anyhow::Error::new(used()).context("the file");
+        assert_eq!(said(&apart), format!("the file: {}", used()));
+    }
 }

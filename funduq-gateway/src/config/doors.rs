@@ -82,6 +82,24 @@ impl FromStr for PresenterHeader {
 
 read_from_files!(Enrolment, Reads, PresenterHeader);
 
+/// Checks that open enrolment stays on this machine, unless it was asked for by name.
+pub(super) fn check_enrolment(config: &Config) -> Result<(), ConfigError> {
+    if config.enrolment != Enrolment::Open || config.allow_public_enrolment {
+        return Ok(());
+    }
+    let because = if !config.listen.get().ip().is_loopback() {
+        format!("listening on {}", config.listen)
+    } else if config.public_url.is_elsewhere() {
+        format!("public-url {}", config.public_url.get().unwrap_or_default())
+    } else if config.trusted_proxies != Default::default() {
+        // Whoever has a proxy has it for others.
+        format!("trusted-proxies {}", config.trusted_proxies)
+    } else {
+        return Ok(());
+    };
+    Err(ConfigError::PublicEnrolment { because })
+}
+
 /// Checks that what the doors need is there.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let missing = [
@@ -120,9 +138,42 @@ mod tests {
         let with = |enrolment| Config { enrolment, ..Config::default() };
         assert_eq!(needs(with(Enrolment::AllowList)), "enrolment allow-list");
         assert_eq!(needs(with(Enrolment::Operator)), "enrolment operator");
-        let header = Config { presenter_header: "x-key".parse().unwrap(), ..Config::default() };
+        let closed = Enrolment::Closed;
+        let header =
+            Config { presenter_header: "x-key".parse().unwrap(), enrolment: closed, ..Config::default() };
         assert_eq!(needs(header.clone()), "presenter-header");
         assert!(Config { trusted_proxies: "127.0.0.1".parse().unwrap(), ..header }.check().is_ok());
+    }
+
+    #[test]
+    fn open_enrolment_where_others_come_has_to_be_asked_for() {
+        let here = Config::default();
+        let listening = Config { listen: "0.0.0.0:8787".parse().unwrap(), ..here.clone() };
+        let named = |url: &str| Config { public_url: url.parse().unwrap(), ..here.clone() };
+        let proxied = Config { trusted_proxies: "127.0.0.1,::1".parse().unwrap(), ..here.clone() };
+        for (public, because) in [
+            (listening, "listening on 0.0.0.0:8787 "),
+            (named("https://relay.example"), "public-url https://relay.example "),
+            (named("https://localhost.example"), "public-url https://localhost.example "),
+            (named("http://192.0.2.7:8787"), "public-url http://192.0.2.7:8787 "),
+            (named("http://[2001:db8::1]/funduq"), "public-url http://[2001:db8::1]/funduq "),
+            (proxied, "trusted-proxies 127.0.0.1,::1 "),
+        ] {
+            let said = public.check().unwrap_err().to_string();
+            assert!(said.starts_with(because) && said.contains("--allow-public-enrolment"), "{said}");
+            assert!(Config { allow_public_enrolment: true, ..public.clone() }.check().is_ok());
+            assert!(Config { enrolment: Enrolment::Closed, ..public }.check().is_ok());
+        }
+        let listening = Config { listen: "[::1]:0".parse().unwrap(), ..here.clone() };
+        for private in [
+            here.clone(),
+            listening,
+            named("https://localhost:8443"),
+            named("http://127.9.9.9"),
+            named("http://[::1]:1"),
+        ] {
+            assert!(private.check().is_ok());
+        }
     }
 
     #[test]

@@ -11,8 +11,8 @@ mod shown;
 mod tls;
 mod values;
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use funduq_core::CoreSettings;
 
@@ -23,13 +23,14 @@ use settings::settings;
 pub(crate) use shown::unknown;
 pub use shown::{Shown, Source};
 pub use tls::FilePath;
-pub use values::{Bytes, Durability, Faults, InvalidValue, LogFormat, Origins, PublicUrl, Span};
+pub use values::{Bytes, Durability, Faults, InvalidValue, Listen, LogFormat, Origins, PublicUrl, Span};
 
 settings! {
     /// Where to listen: an IP address and a port; port 0 takes a free one.
-    listen: SocketAddr = "127.0.0.1:8787", "FUNDUQ_LISTEN";
+    listen: Listen = "127.0.0.1:8787", "FUNDUQ_LISTEN";
 
-    /// The folder of keys and record; created, for its owner only, where there is none.
+    /// The folder of keys and record; created, for its owner only (0700), where there is none, and refused where its mode
+    /// lets others in.
     data_dir: PathBuf = "./funduq-data", "FUNDUQ_DATA_DIR";
 
     /// The address under which callers reach this gateway, as in `https://relay.example`: what the URLs in answers and
@@ -43,8 +44,8 @@ settings! {
     /// (any key for which an operator asks).
     enrolment: Enrolment = "open", "FUNDUQ_ENROLMENT";
 
-    /// Lets anybody who reaches a public address enrol as a provider. Without it, open enrolment on an address
-    /// other than loopback is refused at start.
+    /// Lets anybody who reaches a public address enrol as a provider. Without it, open enrolment is refused at start where
+    /// listen or public-url is another address than loopback, or trusted-proxies names a proxy.
     @flag allow_public_enrolment: bool = "false", "FUNDUQ_ALLOW_PUBLIC_ENROLMENT";
 
     /// Web origins, separated by commas, whose pages may call this gateway; `*` for all. Requests of pages from
@@ -215,14 +216,14 @@ pub enum ConfigError {
         /// Where and what.
         problem: String,
     },
-    /// Open enrolment on an address that is not loopback was not asked for by name.
+    /// Open enrolment where others than this machine come was not asked for by name.
     #[error(
-        "listening on {listen} lets anybody who reaches it enrol as a provider: give --allow-public-enrolment to \
-         allow that, or another --enrolment, or listen on 127.0.0.1"
+        "{because} lets anybody who reaches this gateway enrol as a provider: give --enrolment allow-list, operator or \
+         closed, or --allow-public-enrolment to allow that"
     )]
     PublicEnrolment {
-        /// The address.
-        listen: SocketAddr,
+        /// The setting by which others come, and its value.
+        because: String,
     },
     /// A setting needs another beside it.
     #[error("{name} needs {needed}")]
@@ -256,6 +257,25 @@ pub enum ConfigError {
         /// The setting.
         name: &'static str,
     },
+    /// A time that has to be something is zero, which is no word for `none` here.
+    #[error("{name} is 0s, which would be at once and not never: give it a time, such as {example}")]
+    AtOnce {
+        /// The setting.
+        name: &'static str,
+        /// What it is as a rule.
+        example: &'static str,
+    },
+    /// A link would be dead before it is asked whether it lives.
+    #[error(
+        "link-ping ({ping:?}) has to be less than link-silence ({silence:?}), or a quiet link is cut before it is pinged: \
+         lower the one or raise the other"
+    )]
+    PingsTooLate {
+        /// How often a link is pinged.
+        ping: Duration,
+        /// After how much silence it is dead.
+        silence: Duration,
+    },
 }
 
 impl Options {
@@ -282,15 +302,9 @@ impl Config {
     /// Checks what one setting alone does not show.
     ///
     /// # Errors
-    /// [`ConfigError::PublicEnrolment`]; [`ConfigError::OverLimit`]; [`ConfigError::Zero`].
+    /// [`ConfigError`], but for a file's.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let open = match self.enrolment {
-            Enrolment::Open => true,
-            Enrolment::Closed | Enrolment::AllowList | Enrolment::Operator => false,
-        };
-        if open && !self.listen.ip().is_loopback() && !self.allow_public_enrolment {
-            return Err(ConfigError::PublicEnrolment { listen: self.listen });
-        }
+        doors::check_enrolment(self)?;
         match (self.tls_certificate.get(), self.tls_key.get()) {
             (Some(_), None) => {
                 return Err(ConfigError::Alone { name: "tls-certificate", other: "tls-key" });
@@ -318,9 +332,6 @@ impl Config {
             ("link-event-limit", self.link_event_limit.get() == 0),
             ("link-queue-frames", self.link_queue_frames == 0),
             ("link-queue-bytes", self.link_queue_bytes.get() == 0),
-            ("link-ping", self.link_ping.get().is_zero()),
-            ("link-silence", self.link_silence.get().is_zero()),
-            ("keep-alive", self.keep_alive.get().is_zero()),
             ("thread-queue-limit", self.thread_queue_limit == 0),
             ("connection-limit", self.connection_limit == 0),
             ("peer-connection-limit", self.peer_connection_limit == 0),
@@ -331,10 +342,26 @@ impl Config {
             ("link-limit", self.link_limit == 0),
             ("live-run-limit", self.live_run_limit == 0),
         ];
-        match needed.into_iter().find(|(_, is_zero)| *is_zero) {
-            Some((name, _)) => Err(ConfigError::Zero { name }),
-            None => Ok(()),
+        if let Some((name, _)) = needed.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Err(ConfigError::Zero { name });
         }
+        let times = [
+            ("header-timeout", self.header_timeout, "30s"),
+            ("body-timeout", self.body_timeout, "30s"),
+            ("write-timeout", self.write_timeout, "30s"),
+            ("keep-alive", self.keep_alive, "15s"),
+            ("link-handshake", self.link_handshake, "10s"),
+            ("link-ping", self.link_ping, "10s"),
+            ("link-silence", self.link_silence, "30s"),
+        ];
+        if let Some((name, _, example)) = times.into_iter().find(|(_, time, _)| time.get().is_zero()) {
+            return Err(ConfigError::AtOnce { name, example });
+        }
+        let (ping, silence) = (self.link_ping.get(), self.link_silence.get());
+        if ping >= silence {
+            return Err(ConfigError::PingsTooLate { ping, silence });
+        }
+        Ok(())
     }
 
     /// What of it is core's.
@@ -360,7 +387,7 @@ mod tests {
         let file: Options =
             toml::from_str("listen = '127.0.0.1:2'\ndrain = '3s'\nthread-queue-limit = 4").unwrap();
         let config = flags.or(file).resolve();
-        assert_eq!(config.listen.port(), 1);
+        assert_eq!(config.listen.get().port(), 1);
         assert_eq!(config.drain.get().as_secs(), 3);
         assert_eq!(config.thread_queue_limit, 4);
         assert_eq!(config.keep_alive, Config::default().keep_alive);
@@ -375,15 +402,6 @@ mod tests {
     }
 
     #[test]
-    fn a_public_address_with_open_enrolment_has_to_be_asked_for() {
-        let public = Config { listen: "0.0.0.0:8787".parse().unwrap(), ..Config::default() };
-        assert!(matches!(public.check(), Err(ConfigError::PublicEnrolment { .. })));
-        assert!(Config { allow_public_enrolment: true, ..public.clone() }.check().is_ok());
-        assert!(Config { enrolment: Enrolment::Closed, ..public }.check().is_ok());
-        assert!(Config { listen: "[::1]:0".parse().unwrap(), ..Config::default() }.check().is_ok());
-    }
-
-    #[test]
     fn a_certificate_needs_its_key() {
         let alone = Config { tls_certificate: "a.pem".parse().unwrap(), ..Config::default() };
         assert!(matches!(alone.check(), Err(ConfigError::Alone { other: "tls-key", .. })));
@@ -395,7 +413,29 @@ mod tests {
     fn limits_that_funduq_cannot_hold_are_refused() {
         let huge = Config { body_limit: Bytes::new(17 << 20), ..Config::default() };
         assert!(matches!(huge.check(), Err(ConfigError::OverLimit { name: "body-limit", .. })));
-        let none = Config { link_ping: Span::default(), ..Config::default() };
-        assert!(matches!(none.check(), Err(ConfigError::Zero { name: "link-ping" })));
+        let none = Config { link_limit: 0, ..Config::default() };
+        assert!(matches!(none.check(), Err(ConfigError::Zero { name: "link-limit" })));
+    }
+
+    #[test]
+    fn no_time_is_at_once_and_a_link_is_pinged_before_it_is_dead() {
+        let named = |text: &str| Options::from_text(text).unwrap().resolve().check();
+        for name in [
+            "header-timeout",
+            "body-timeout",
+            "write-timeout",
+            "keep-alive",
+            "link-handshake",
+            "link-ping",
+            "link-silence",
+        ] {
+            let said = named(&format!("{name} = '0s'")).unwrap_err().to_string();
+            assert!(said.starts_with(&format!("{name} is 0s")) && said.contains("such as"), "{said}");
+        }
+        let said = named("link-ping = '30s'").unwrap_err().to_string();
+        assert!(said.contains("link-ping (30s)") && said.contains("link-silence (30s)"), "{said}");
+        assert!(named("link-ping = '29s'").is_ok());
+        // To wait for nobody is a choice.
+        assert!(named("drain = '0s'\nlink-grace = '0s'\nunserved-timeout = '0s'").is_ok());
     }
 }

@@ -1,12 +1,11 @@
 //! The configuration as it is shown to a person: each setting, what it is, and who said so.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::{
-    Bytes, Durability, Enrolment, Faults, FilePath, LogFormat, Networks, Origins, PresenterHeader, PublicUrl,
-    Rate, Reads, Span,
+    Bytes, Durability, Enrolment, Faults, FilePath, Listen, LogFormat, Networks, Origins, PresenterHeader,
+    PublicUrl, Rate, Reads, Span,
 };
 
 /// One setting in force.
@@ -65,7 +64,7 @@ macro_rules! displayed {
     )+};
 }
 
-displayed!(SocketAddr, String, Bytes, Networks, Rate);
+displayed!(Listen, String, Bytes, Networks, Rate);
 
 macro_rules! plain {
     ($($type:ty),+) => {$(

@@ -1,6 +1,7 @@
 //! The kinds of values that settings have: each read from the text that a person writes, in a flag or in a file.
 
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -55,6 +56,36 @@ impl FromStr for Span {
         let total =
             number.checked_mul(millis).filter(|total| *total <= 366 * 24 * 3_600_000).ok_or_else(invalid)?;
         Ok(Self(Duration::from_millis(total)))
+    }
+}
+
+/// An IP address and a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen(SocketAddr);
+
+impl Listen {
+    /// Both of them.
+    pub fn get(self) -> SocketAddr {
+        self.0
+    }
+}
+
+impl FromStr for Listen {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let expected = match text.trim_matches(['[', ']']).parse::<IpAddr>() {
+            Ok(IpAddr::V4(_)) => "an address to listen on: its port is missing, as in 127.0.0.1:8787",
+            Ok(IpAddr::V6(_)) => "an address to listen on: its port is missing, as in [::1]:8787",
+            Err(_) => "an IP address and a port, such as 127.0.0.1:8787 or [::1]:8787",
+        };
+        text.parse().map(Self).map_err(|_| InvalidValue::new(text, expected))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -181,6 +212,16 @@ impl PublicUrl {
     pub fn get(&self) -> Option<&str> {
         self.0.as_deref()
     }
+
+    /// Whether it is one at which others than this machine come.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        let Some(uri) = self.get().and_then(|url| url.parse::<Uri>().ok()) else { return false };
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        match host.parse::<IpAddr>() {
+            Ok(address) => !address.to_canonical().is_loopback(),
+            Err(_) => !host.eq_ignore_ascii_case("localhost"),
+        }
+    }
 }
 
 impl FromStr for PublicUrl {
@@ -253,7 +294,7 @@ fn origin(text: &str) -> Result<HeaderValue, InvalidValue> {
 /// A value of a file: the text that would be given on the command line, or a number or a list where that is what
 /// the text spells.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, a whole number, or a list of texts")]
 enum Written {
     Text(String),
     Number(u64),
@@ -283,7 +324,7 @@ macro_rules! read_from_files {
 
 pub(super) use read_from_files;
 
-read_from_files!(Span, Bytes, Durability, Faults, LogFormat, PublicUrl, Origins);
+read_from_files!(Span, Listen, Bytes, Durability, Faults, LogFormat, PublicUrl, Origins);
 
 #[cfg(test)]
 mod tests {
@@ -338,6 +379,33 @@ mod tests {
             "https://e.org/#x",
         ] {
             assert!(wrong.parse::<PublicUrl>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_address_without_a_port_is_told_what_it_lacks() {
+        assert_eq!("[::1]:0".parse::<Listen>().unwrap().get().port(), 0);
+        for (text, missing) in [
+            ("127.0.0.1", "its port is missing, as in 127.0.0.1:8787"),
+            ("::1", "its port is missing, as in [::1]:8787"),
+            ("[::1]", "its port is missing, as in [::1]:8787"),
+            ("localhost:8787", "an IP address and a port"),
+        ] {
+            let said = text.parse::<Listen>().unwrap_err().to_string();
+            assert!(said.contains(missing), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_writes_something_else_is_told_what_can_stand_there() {
+        #[derive(Debug, Deserialize)]
+        struct File {
+            #[expect(dead_code, reason = "never read, since it is refused")]
+            origins: Origins,
+        }
+        for wrong in ["[1]", "true", "{ a = 1 }", "1.5"] {
+            let said = toml::from_str::<File>(&format!("origins = {wrong}")).unwrap_err().to_string();
+            assert!(said.contains("expected a text, a whole number, or a list of texts"), "{said}");
         }
     }
 

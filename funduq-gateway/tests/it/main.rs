@@ -9,12 +9,16 @@ mod agui_refusals;
 mod agui_stream;
 mod bench_figures;
 mod bytes;
+mod damage;
 mod delegation;
 mod demo;
 mod enrolment;
+#[cfg(unix)]
+mod full_disk;
 mod limits;
 mod link_opening;
 mod link_talk;
+mod logs;
 #[cfg(target_os = "linux")]
 mod memory;
 mod metrics;

@@ -46,9 +46,12 @@ async fn a_run_in_flight_does_not_hold_up_its_end_for_long() {
     assert!(events(&rest).last().unwrap().1["type"].as_str().unwrap().starts_with("RUN_"));
 }
 
+const LONG: &str = "a-folder-whose-name-is-longer-than-what-a-socket-may-have-which-is-some-hundred-characters-on-most-systems";
+
 #[tokio::test]
 async fn what_cannot_be_served_is_said_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
+    let key = crate::support::nobody().provider.to_string();
     for (arguments, wanted) in [
         (&["serve", "--listen", "0.0.0.0:0"][..], "--allow-public-enrolment"),
         (&["serve", "--listen", "192.0.2.1:1", "--allow-public-enrolment"], "192.0.2.1:1"),
@@ -58,11 +61,20 @@ async fn what_cannot_be_served_is_said_in_one_line() {
         (&["serve", "--no-such-thing"], "--no-such-thing"),
         (&["serve", "--tls-key", "key.pem"], "tls-certificate"),
         (&["serve", "--tls-key", "key.pem", "--tls-certificate", "missing.pem"], "missing.pem"),
+        (&["serve", "--listen", "127.0.0.1"], "its port is missing"),
+        (
+            &["serve", "--public-url", "https://relay.example", "--trusted-proxies", "127.0.0.1"],
+            "--enrolment",
+        ),
+        (&["serve", "--link-ping", "30s"], "link-silence"),
+        (&["ticket", &key, "--url", "127.0.0.1:1"], "http://"),
+        (&["providers", "--data-dir", LONG], "more than a socket's may have"),
     ] {
         let output = output(folder.path(), arguments).await;
         assert!(!output.status.success());
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains(wanted), "{arguments:?}: {said}");
+        assert!(said.matches("os error").count() <= 1, "{said}");
     }
 }
 
