@@ -9,8 +9,8 @@ mod token;
 
 use funduq_agui::RawObject;
 use funduq_contract::{
-    AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, PublicKey, RawJson, RunId, Signature,
-    ThreadId, is_fresh, kyok_call_payload, verify_signature,
+    AgentAddress, Complete, CompletionId, DeliveredCompletion, KyokOptIn, PublicKey, RawJson, RunId,
+    Signature, ThreadId, is_fresh, kyok_call_payload, verify_signature,
 };
 
 pub use collapse::{Collapse, CollapseError};
