@@ -2,6 +2,7 @@
 
 mod batch;
 mod care;
+mod checkpoint;
 mod migrate;
 mod probe;
 mod read;
@@ -16,6 +17,8 @@ use funduq_contract::{AgentAddress, AgentName, PublicKey, RunId, ThreadId};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use checkpoint::Checkpoints;
+
 pub use care::{Inspection, Pruned, RecordFile};
 
 use super::model::{AgentRecord, Run, Thread, ThreadMessage, WaitingRun};
@@ -26,10 +29,6 @@ use super::tasks::{TaskPage, TaskQuery};
 const IDLE_READERS: usize = 8;
 /// How many prepared statements each connection keeps.
 const STATEMENTS: usize = 64;
-
-/// How many pages (of 4 KiB) the log has before it is brought into the file. Each time costs two flushes that the writer
-/// waits for.
-const CHECKPOINT_PAGES: u32 = 4000;
 
 /// What a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +47,8 @@ pub struct SqliteStore {
     path: PathBuf,
     writer: Mutex<write::WriterConnection>,
     readers: Mutex<Vec<Connection>>,
+    // After the writer, whose end is the thread's.
+    _checkpoints: Checkpoints,
 }
 
 impl SqliteStore {
@@ -67,12 +68,14 @@ impl SqliteStore {
         };
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "cache_size", -16_384)?;
-        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         migrate::migrate(&mut connection)?;
+        let checkpoints = Checkpoints::start(&mut connection, prepared(Connection::open(&path)?)?)
+            .map_err(|error| StoreError::Unavailable(format!("no thread for the record's log: {error}")))?;
         Ok(Self {
             path,
             writer: Mutex::new(write::WriterConnection::new(connection)),
             readers: Mutex::default(),
+            _checkpoints: checkpoints,
         })
     }
 
