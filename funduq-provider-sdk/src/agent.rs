@@ -50,7 +50,7 @@ where
 
 /// Why an agent could not finish a run. `?` makes one of any error.
 ///
-/// Message and code are sent to the caller in `RUN_ERROR`; keep secrets out of them.
+/// Message and code are sent to the caller in `RUN_ERROR`, up to 1 MiB and 1 KiB of them; keep secrets out of them.
 pub struct AgentError {
     message: String,
     code: Option<String>,

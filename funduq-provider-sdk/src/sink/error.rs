@@ -4,6 +4,7 @@ use std::fmt;
 
 use funduq_agui::{MAX_EVENT_BYTES, MalformedEvent};
 
+use super::order::MAX_USAGE;
 use crate::runtime::Closed;
 
 /// Why an event was not taken. The run goes on, and what was said before stands.
@@ -36,6 +37,11 @@ pub enum EmitError {
         /// Its length as JSON.
         bytes: usize,
     },
+    /// The usage that was added so far leaves no room for more in the run's last event.
+    #[error(
+        "the usage of the run's models would be longer than {MAX_USAGE} bytes; add up calls of one model"
+    )]
+    TooMuchUsage,
     /// The value has no JSON form.
     #[error("the value has no JSON form: {0}")]
     NoJson(String),

@@ -15,6 +15,10 @@ use super::order::{Open, Order, Phase};
 use super::{EmitError, EventSink, json_of};
 use crate::runtime::Ends;
 
+/// The most that is told of why an agent failed, in bytes. Escaped, both have room in an event beside the usage.
+const MAX_FAILURE: usize = 1 << 20;
+const MAX_CODE: usize = 1 << 10;
+
 impl EventSink {
     /// Finishes the run. The agent need not: it is done when the agent returns.
     ///
@@ -80,7 +84,10 @@ impl EventSink {
         self.end_if_open(RunFinished::cancelled(thread_id, run_id).into());
     }
 
+    /// A message that is too long for an event must not cost the run its end, so it is cut.
     pub(crate) fn conclude_failed(&self, message: &str, code: Option<&str>) {
+        let message = &message[..message.floor_char_boundary(MAX_FAILURE)];
+        let code = code.map(|code| &code[..code.floor_char_boundary(MAX_CODE)]);
         self.end_if_open(failed(message, code).into());
     }
 

@@ -13,6 +13,9 @@ use super::error::{EmitError, Entity, OrderError};
 use super::lanes::{Chunk, Lanes, Settled};
 use super::owners::{Owner, Owners, not_its};
 
+/// How much of a terminal event the usage may be, in bytes.
+pub(super) const MAX_USAGE: usize = 1 << 20;
+
 /// Something that was opened and has to be closed before the run finishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Open {
@@ -47,6 +50,7 @@ pub(super) struct Order {
     ended: HashSet<Arc<str>>,
     /// What the models cost, for the terminal event.
     pub(super) usage: Vec<TokenUsage>,
+    usage_bytes: usize,
 }
 
 impl Open {
@@ -70,6 +74,7 @@ impl Order {
             owners: Owners::default(),
             ended: HashSet::new(),
             usage: Vec::new(),
+            usage_bytes: 0,
         }
     }
 
@@ -80,6 +85,16 @@ impl Order {
             Phase::TakenOver => Err(EmitError::TakenOver),
             Phase::Before | Phase::Started => Ok(()),
         }
+    }
+
+    /// Keeps what a model call cost, so many bytes of JSON.
+    pub(super) fn add_usage(&mut self, usage: TokenUsage, bytes: usize) -> Result<(), EmitError> {
+        if self.usage_bytes + bytes > MAX_USAGE {
+            return Err(EmitError::TooMuchUsage);
+        }
+        self.usage_bytes += bytes;
+        self.usage.push(usage);
+        Ok(())
     }
 
     /// Takes an event in, as a client would; one that it would not take changes nothing.

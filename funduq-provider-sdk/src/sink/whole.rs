@@ -133,12 +133,12 @@ impl EventSink {
     ///
     /// # Errors
     /// [`EmitError::Malformed`] for a count above [`MAX_SAFE_INTEGER`](funduq_agui::MAX_SAFE_INTEGER), or further
-    /// members that are nested too deep: then it is not added.
+    /// members that are nested too deep; [`EmitError::TooMuchUsage`] beyond 1 MiB of JSON in all. Then it is not added.
     pub fn usage(&self, usage: TokenUsage) -> Result<(), EmitError> {
         // Checked now and in its place, so that it cannot spoil the end.
-        RelayedEvent::parse(super::json_of(&RunError::new("").usage(vec![usage.clone()]).into())?)?;
-        self.order().usage.push(usage);
-        Ok(())
+        let json = super::json_of(&RunError::new("").usage(vec![usage.clone()]).into())?;
+        RelayedEvent::parse(json.clone())?;
+        self.order().add_usage(usage, json.len())
     }
 }
 

@@ -10,7 +10,8 @@ use funduq_provider_sdk::agui::patch::ReplaceOperation;
 use funduq_provider_sdk::agui::{Content, Event, Interrupt, Json, RawObject, RelayedEvent, TokenUsage};
 use funduq_provider_sdk::contract::Verdict;
 use funduq_provider_sdk::{
-    AgentResult, BufferLimits, EmitError, EventSink, RunContext, ServedAgent, TextOpening, agent_fn,
+    AgentError, AgentResult, BufferLimits, EmitError, EventSink, RunContext, ServedAgent, TextOpening,
+    agent_fn,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, oneshot};
@@ -159,6 +160,35 @@ async fn an_interrupt_asks_and_usage_is_told_at_the_end() {
     let Event::RunFinished(finished) = typed(&events[1]) else { panic!() };
     assert_eq!(finished.usage.unwrap().len(), 1);
     assert!(events[1].contains(r#""outcome":{"type":"interrupt","interrupts":[{"id":"i""#), "{}", events[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_has_its_end_however_much_there_is_to_say_in_it() {
+    let message = "\u{1}\u{e9}".repeat(4 << 20);
+    let failure = AgentError::new(&message);
+    let failure = Mutex::new(Some(failure));
+    let events = said(move |run| {
+        let failure = failure.lock().unwrap().take().unwrap();
+        async move {
+            let usage = || TokenUsage::new().model("m".repeat(100_000));
+            let mut added = 0;
+            while run.events().usage(usage()).is_ok() {
+                added += 1;
+            }
+            assert_eq!((added, run.events().usage(usage())), (10, Err(EmitError::TooMuchUsage)));
+            run.events().text("a").await?;
+            Err(failure)
+        }
+    })
+    .await;
+    check_order(&events, "t", "1");
+    let Event::RunError(error) = typed(events.last().unwrap()) else { panic!("{:?}", types(&events)) };
+    assert_eq!(error.usage.unwrap().len(), 10);
+    assert!(
+        message.starts_with(&error.message) && error.message.len() > 1_000_000,
+        "{}",
+        error.message.len()
+    );
 }
 
 #[tokio::test(start_paused = true)]
