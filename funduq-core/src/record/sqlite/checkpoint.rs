@@ -1,5 +1,5 @@
-//! The log's way into the file: a thread of its own brings it there beside the writing, so that no commit waits for the two
-//! flushes that it takes. Only where the log has grown long all the same, a commit does it itself.
+//! The log's way into the file: a thread of its own brings it there beside the writing, so that no commit waits for that. What
+//! has come meanwhile, which is little, the next commit brings in, since the log begins anew only when all of it is there.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,26 +7,33 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use rusqlite::Connection;
 use rusqlite::hooks::Wal;
-use rusqlite::wal::CheckpointMode;
-use rusqlite::{Connection, MAIN_DB};
 
 /// When the log is brought into the file, in pages (of 4 KiB).
 #[derive(Debug, Clone, Copy)]
 struct Pace {
-    /// So many that are not in the file yet are brought there beside the writing.
+    /// So many are brought there beside the writing. A log that goes on being written over in its place is also flushed
+    /// faster than one that grows.
     enough: u32,
-    /// So many the log may have. It begins anew only where all of it is in the file, which beside steady writing it never
-    /// is: at this length the writer waits until it is.
+    /// With so many, the writer waits until all of it is there.
     most: u32,
 }
 
 const PACE: Pace = Pace { enough: 4000, most: 16_000 };
 
-/// The thread. It ends once the writing connection is closed, and is waited for.
+/// The thread, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
+    wanted: SyncSender<Want>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread is to do.
+#[derive(Debug)]
+enum Want {
+    Pages,
+    End,
 }
 
 impl Checkpoints {
@@ -35,17 +42,20 @@ impl Checkpoints {
     /// # Errors
     /// Where there can be no thread.
     pub(super) fn start(writer: &mut Connection, own: Connection) -> io::Result<Self> {
-        let (shared, wants) = listen(writer, PACE).map_err(io::Error::other)?;
+        let (wanted, wants) = sync_channel(1);
+        let shared = listen(writer, wanted.clone(), PACE).map_err(io::Error::other)?;
         let thread = Builder::new().name("funduq-checkpoint".to_owned());
         let thread = thread.spawn(move || serve(&own, &shared, &wants))?;
-        Ok(Self { thread: Some(thread) })
+        Ok(Self { wanted, thread: Some(thread) })
     }
 }
 
 impl Drop for Checkpoints {
     fn drop(&mut self) {
+        // It may have ended by a panic, which was told where it happened.
+        let _ = self.wanted.send(Want::End);
         if let Some(thread) = self.thread.take() {
-            // Whoever closes the store finds nobody at its file; a panic was told where it happened.
+            // Whoever closes the store finds nobody at its file.
             let _ = thread.join();
         }
     }
@@ -54,7 +64,7 @@ impl Drop for Checkpoints {
 /// What the thread and the writing connection have in common.
 #[derive(Debug, Default)]
 struct Shared {
-    /// How many pages of the log are in the file.
+    /// How many pages of the log the thread has brought in.
     done: AtomicU32,
     /// Held by whoever brings in pages.
     turn: Mutex<()>,
@@ -68,41 +78,49 @@ impl Shared {
 }
 
 /// Has the writing connection say when there is something to do.
-fn listen(writer: &mut Connection, pace: Pace) -> rusqlite::Result<(Arc<Shared>, Receiver<()>)> {
+fn listen(writer: &mut Connection, wanted: SyncSender<Want>, pace: Pace) -> rusqlite::Result<Arc<Shared>> {
     let shared = Arc::<Shared>::default();
-    let (wanted, wants) = sync_channel(1);
     let of_writer = Arc::clone(&shared);
     writer.wal_hook(Some(move |log: &mut Wal, pages| {
         written(&of_writer, &wanted, pace, log, u32::try_from(pages).unwrap_or(0));
         // An error would be taken for one of the commit, which is done.
         Ok(())
     }))?;
-    Ok((shared, wants))
+    Ok(shared)
 }
 
 /// After each commit: the log has so many pages.
-fn written(shared: &Shared, wanted: &SyncSender<()>, pace: Pace, log: &mut Wal, pages: u32) {
+fn written(shared: &Shared, wanted: &SyncSender<Want>, pace: Pace, log: &mut Wal, pages: u32) {
     if pages < shared.done.load(Ordering::Relaxed) {
         // It has begun anew.
         shared.done.store(0, Ordering::Relaxed);
     }
-    if pages >= pace.most {
-        let _turn = shared.turn();
+    let turn = if pages >= pace.most {
+        Some(shared.turn())
+    } else if shared.done.load(Ordering::Relaxed) > 0 {
+        // While the thread is at it again, there is time.
+        shared.turn.try_lock().ok()
+    } else {
+        if pages >= pace.enough {
+            // Where it is full, the thread knows already.
+            let _ = wanted.try_send(Want::Pages);
+        }
+        None
+    };
+    if turn.is_some() {
         // If it fails, the next commit tries again.
         let _ = log.checkpoint();
-    } else if pages - shared.done.load(Ordering::Relaxed) >= pace.enough {
-        // Where it is full, the thread knows already.
-        let _ = wanted.try_send(());
     }
 }
 
-/// Brings in what there is whenever somebody wants it, until nobody can any more.
-fn serve(own: &Connection, shared: &Shared, wants: &Receiver<()>) {
+/// Brings in what there is whenever that is wanted.
+fn serve(own: &Connection, shared: &Shared, wants: &Receiver<Want>) {
     let mut is_failing = false;
-    while wants.recv().is_ok() {
+    while let Ok(Want::Pages) = wants.recv() {
         let _turn = shared.turn();
-        match own.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::PASSIVE) {
-            Ok((_, done)) => {
+        // The call by that name does nothing on a connection that has read nothing yet.
+        match own.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(2)) {
+            Ok(done) => {
                 shared.done.store(u32::try_from(done).unwrap_or(0), Ordering::Relaxed);
                 is_failing = false;
             }
@@ -124,6 +142,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::record::{Durability, SqliteStore};
 
     const PAGE: u64 = 4096;
 
@@ -145,20 +164,22 @@ mod tests {
     #[test]
     fn the_log_goes_into_the_file_beside_the_writing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = open(folder.path());
-        writer.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
-        let checkpoints = Checkpoints::start(&mut writer, open(folder.path())).unwrap();
-        write(&writer, PACE.enough - 100);
-        write(&writer, 1);
+        let store = SqliteStore::open(folder.path().join("record.sqlite"), Durability::Process).unwrap();
+        let write = |pages| {
+            let writer = store.writer();
+            writer.db.execute_batch("CREATE TABLE IF NOT EXISTS filled (bytes BLOB)").unwrap();
+            write(&writer.db, pages);
+        };
+        write(PACE.enough - 100);
+        write(1);
         assert!(sizes(folder.path()).0 < 100, "there is not enough yet");
-        write(&writer, 200);
+        write(200);
         let until = Instant::now() + Duration::from_secs(30);
         while sizes(folder.path()).0 < u64::from(PACE.enough) {
             assert!(Instant::now() < until, "{:?}", sizes(folder.path()));
             std::thread::yield_now();
         }
-        drop(writer);
-        drop(checkpoints);
+        drop(store);
         assert!(!folder.path().join("record.sqlite-wal").exists(), "somebody has the file open still");
     }
 
@@ -167,9 +188,30 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = open(folder.path());
         writer.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
-        let (_shared, _wants) = listen(&mut writer, Pace { enough: 50, most: 200 }).unwrap();
+        let (wanted, _wants) = sync_channel(1);
+        listen(&mut writer, wanted, Pace { enough: 50, most: 200 }).unwrap();
         for _ in 0..100 {
             write(&writer, 20);
+        }
+        let (in_file, in_log) = sizes(folder.path());
+        assert!(in_file > 1800 && in_log < 250, "{in_file} {in_log}");
+    }
+
+    #[test]
+    fn what_came_while_the_thread_was_at_it_the_next_commit_brings_in_and_the_log_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = open(folder.path());
+        writer.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
+        let (wanted, wants) = sync_channel(1);
+        let shared = listen(&mut writer, wanted, Pace { enough: 50, most: u32::MAX }).unwrap();
+        for _ in 0..100 {
+            write(&writer, 20);
+            if wants.try_recv().is_ok() {
+                // The thread's part of it, and a commit before it has said so.
+                open(folder.path()).execute_batch("PRAGMA wal_checkpoint").unwrap();
+                write(&writer, 20);
+                shared.done.store(60, Ordering::Relaxed);
+            }
         }
         let (in_file, in_log) = sizes(folder.path());
         assert!(in_file > 1800 && in_log < 250, "{in_file} {in_log}");

@@ -47,7 +47,6 @@ pub struct SqliteStore {
     path: PathBuf,
     writer: Mutex<write::WriterConnection>,
     readers: Mutex<Vec<Connection>>,
-    // After the writer, whose end is the thread's.
     _checkpoints: Checkpoints,
 }
 
