@@ -43,10 +43,10 @@ pub enum DataDirError {
         /// Its permission bits.
         mode: u32,
     },
-    /// Others than its owner can reach what is in the folder.
+    /// Others than its owner can put files of theirs in the place of the folder's.
     #[error(
-        "the data folder {path} has mode {mode:04o}, which lets others in: run `chmod 700` on it, or give --data-dir a \
-         folder of funduq's own"
+        "the data folder {path} has mode {mode:04o}, which lets others replace what is in it: run `chmod 700` on it, or give \
+         --data-dir a folder of funduq's own"
     )]
     FolderMode {
         /// The folder.
@@ -202,6 +202,8 @@ fn mode(_path: &Path) -> Result<u32, DataDirError> {
 
 /// What of a mode lets in others than the owner.
 const OTHERS: u32 = 0o077;
+/// What of it lets them write.
+const OTHERS_WRITE: u32 = 0o022;
 
 fn check_mode(path: &Path) -> Result<(), DataDirError> {
     match mode(path)? {
@@ -210,18 +212,18 @@ fn check_mode(path: &Path) -> Result<(), DataDirError> {
     }
 }
 
-/// Refuses a folder of this user's that lets others in. It may be one with other things in it, so its mode is not changed.
+/// Refuses a folder of this user's that others can write, and says so of any other that lets others in: what is in it is
+/// closed to them one by one. It may be one with other things in it, so its mode is not changed.
 fn check_folder(path: &Path) -> Result<(), DataDirError> {
     match mode(path)? {
         mode if mode & OTHERS == 0 => Ok(()),
-        mode if is_own(path)? => Err(DataDirError::FolderMode { path: path.into(), mode }),
+        mode if mode & OTHERS_WRITE != 0 && is_own(path)? => {
+            Err(DataDirError::FolderMode { path: path.into(), mode })
+        }
         mode => {
             // Such as a volume that an orchestrator has given to a group.
             let mode = format!("{mode:04o}");
-            tracing::warn!(
-                path = %path.display(), mode,
-                "the data folder is another user's and lets others in; the files in it are this user's alone"
-            );
+            tracing::warn!(path = %path.display(), mode, "the data folder lets others in; `chmod 700` closes it");
             Ok(())
         }
     }
@@ -307,18 +309,21 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_lets_others_in_is_refused_and_left_as_it_is() {
+    fn a_folder_that_others_can_write_is_refused_and_left_as_it_is() {
         use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
-        for wrong in [0o755, 0o750, 0o701, 0o770] {
+        for wrong in [0o775, 0o720, 0o702, 0o1777] {
             fs::set_permissions(home.path(), fs::Permissions::from_mode(wrong)).unwrap();
             let refused = DataDir::open(home.path()).unwrap_err();
             assert!(refused.to_string().contains("chmod 700"), "{refused}");
-            assert_eq!(fs::metadata(home.path()).unwrap().permissions().mode() & 0o777, wrong);
+            assert_eq!(fs::metadata(home.path()).unwrap().permissions().mode() & 0o7777, wrong);
         }
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "nothing is put into it");
-        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        assert!(DataDir::open(home.path()).is_ok());
+        for right in [0o700, 0o755, 0o750, 0o711] {
+            fs::set_permissions(home.path(), fs::Permissions::from_mode(right)).unwrap();
+            assert!(DataDir::open(home.path()).is_ok(), "{right:o}");
+            assert_eq!(fs::metadata(home.path()).unwrap().permissions().mode() & 0o7777, right);
+        }
     }
 
     #[cfg(unix)]

@@ -29,8 +29,8 @@ settings! {
     /// Where to listen: an IP address and a port; port 0 takes a free one.
     listen: Listen = "127.0.0.1:8787", "FUNDUQ_LISTEN";
 
-    /// The folder of keys and record; created, for its owner only (0700), where there is none, and refused where its mode
-    /// lets others in.
+    /// The folder of keys and record; created, for its owner only (0700), where there is none, and refused where others
+    /// can write it.
     data_dir: PathBuf = "./funduq-data", "FUNDUQ_DATA_DIR";
 
     /// The address under which callers reach this gateway, as in `https://relay.example`: what the URLs in answers and
