@@ -207,9 +207,12 @@ mod tests {
         for _ in 0..100 {
             write(&writer, 20);
             if wants.try_recv().is_ok() {
-                // The thread's part of it, and a commit before it has said so.
-                open(folder.path()).execute_batch("PRAGMA wal_checkpoint").unwrap();
+                // The thread's part of it: what was there when it began.
+                let began = open(folder.path());
+                began.execute_batch("BEGIN; SELECT * FROM filled LIMIT 1").unwrap();
                 write(&writer, 20);
+                open(folder.path()).execute_batch("PRAGMA wal_checkpoint").unwrap();
+                began.execute_batch("COMMIT").unwrap();
                 shared.done.store(60, Ordering::Relaxed);
             }
         }
