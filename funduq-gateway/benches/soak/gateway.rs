@@ -127,6 +127,8 @@ async fn launch(folder: &Path, listen: &str) -> (Child, Value) {
     command.args(["serve", "--listen", listen, "--link-grace", "2s", "--unserved-timeout", "5s"]);
     // The disk of whoever runs this is not what is looked at, and no run is as long as what a stop waits for as a rule.
     command.args(["--durability", "process", "--drain", "200ms"]);
+    // One agent spends the lent model for all callers, as fast as it can.
+    command.args(["--key-request-rate", "none"]);
     command.args(["--header-timeout", "5s", "--log", "warn", "--data-dir"]).arg(folder.join("data"));
     let log = File::options().create(true).append(true).open(folder.join("log")).unwrap();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);

@@ -1,7 +1,7 @@
 //! A lent model: who lends it, an agent that spends it, and what both of them count.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use funduq_contract::{PublicKey, RawJson};
@@ -45,6 +45,8 @@ struct Tally {
     heard: Count,
     /// Calls that had no answer because the gateway went.
     lost: Count,
+    /// The first answer that nothing excuses.
+    astray: OnceLock<String>,
 }
 
 /// The figures of a tally at a moment.
@@ -93,7 +95,7 @@ impl Lending {
     }
 
     pub(crate) fn counted(&self) -> Counted {
-        let Tally { asked, said, completed, refused, failed, heard, lost } = &*self.tally;
+        let Tally { asked, said, completed, refused, failed, heard, lost, astray: _ } = &*self.tally;
         Counted {
             asked: asked.get(),
             said: said.get(),
@@ -108,6 +110,7 @@ impl Lending {
     /// Holds what the lender said, what the agent heard and the metrics of a process against each other; `before` is what
     /// was counted when that process began, and how many completions there were altogether.
     pub(crate) fn reconcile(&self, before: Counted, figures: &Figures) -> u64 {
+        assert_eq!(self.tally.astray.get(), None, "what a call was answered with");
         let now = self.counted();
         let ended = |outcome: &str| {
             figures.get(&format!("funduq_completions_ended_total{{outcome=\"{outcome}\"}}")) as u64
@@ -194,9 +197,12 @@ async fn spend(
             }
             // Nothing else becomes of a call, unless the gateway went, and the run with it.
             Err(error) => {
-                assert!(outage.excuses(began), "a call was answered with {error}");
-                tally.lost.add(1);
-                return Err(AgentError::new("the gateway went"));
+                if outage.excuses(began) {
+                    tally.lost.add(1);
+                } else {
+                    tally.astray.get_or_init(|| error.to_string());
+                }
+                return Err(AgentError::from(error));
             }
         }
         run.events().text(ask).await?;
