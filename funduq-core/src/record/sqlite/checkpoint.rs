@@ -91,13 +91,15 @@ fn listen(writer: &mut Connection, wanted: SyncSender<Want>, pace: Pace) -> rusq
 
 /// After each commit: the log has so many pages.
 fn written(shared: &Shared, wanted: &SyncSender<Want>, pace: Pace, log: &mut Wal, pages: u32) {
-    if pages < shared.done.load(Ordering::Relaxed) {
+    let mut done = shared.done.load(Ordering::Relaxed);
+    if pages < done {
         // It has begun anew.
-        shared.done.store(0, Ordering::Relaxed);
+        done = 0;
+        shared.done.store(done, Ordering::Relaxed);
     }
     let turn = if pages >= pace.most {
         Some(shared.turn())
-    } else if shared.done.load(Ordering::Relaxed) > 0 {
+    } else if done > 0 {
         // While the thread is at it again, there is time.
         shared.turn.try_lock().ok()
     } else {
@@ -141,6 +143,8 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, Instant};
 
+    use tempfile::TempDir;
+
     use super::*;
     use crate::record::{Durability, SqliteStore};
 
@@ -150,6 +154,16 @@ mod tests {
         let db = Connection::open(folder.join("record.sqlite")).unwrap();
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF").unwrap();
         db
+    }
+
+    /// A connection that says what it wants to nobody but the test.
+    fn without_thread(pace: Pace) -> (TempDir, Connection, Arc<Shared>, Receiver<Want>) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = open(folder.path());
+        writer.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
+        let (wanted, wants) = sync_channel(1);
+        let shared = listen(&mut writer, wanted, pace).unwrap();
+        (folder, writer, shared, wants)
     }
 
     fn write(db: &Connection, pages: u32) {
@@ -185,11 +199,7 @@ mod tests {
 
     #[test]
     fn where_nobody_brings_it_in_the_writer_does_before_it_is_too_long() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = open(folder.path());
-        writer.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
-        let (wanted, _wants) = sync_channel(1);
-        listen(&mut writer, wanted, Pace { enough: 50, most: 200 }).unwrap();
+        let (folder, writer, _shared, _wants) = without_thread(Pace { enough: 50, most: 200 });
         for _ in 0..100 {
             write(&writer, 20);
         }
@@ -199,11 +209,7 @@ mod tests {
 
     #[test]
     fn what_came_while_the_thread_was_at_it_the_next_commit_brings_in_and_the_log_begins_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = open(folder.path());
-        writer.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
-        let (wanted, wants) = sync_channel(1);
-        let shared = listen(&mut writer, wanted, Pace { enough: 50, most: u32::MAX }).unwrap();
+        let (folder, writer, shared, wants) = without_thread(Pace { enough: 50, most: u32::MAX });
         for _ in 0..100 {
             write(&writer, 20);
             if wants.try_recv().is_ok() {
